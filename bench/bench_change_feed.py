@@ -18,12 +18,11 @@ from typing import Final
 from pflow_peer import chain
 from ratios import record_ratio
 
-from pflow.engine.runlog import RunLog
-from pflow.execution import Engine
-from pflow.ir.checker import check_workflow
-from pflow.ir.valid_workflow import require_valid_workflow
-from pflow.library.lookup import WorkflowLoader
-from pflow.registry.registry import Registry
+from pflow.domain.ir.checker import check_workflow, require_valid_workflow
+from pflow.service.execution import Engine
+from pflow.store.node_registry import Registry
+from pflow.store.run_log import RunLog
+from pflow.store.workflow_library import WorkflowLoader
 from uraniborg.kernel.change_feed import ChangeFeed, ChangeReader, NullPublisher, Publisher
 from uraniborg.kernel.queued_changes import QueuedChangeFeed, TimedChangeFeed
 
@@ -32,7 +31,7 @@ READER: Final = """
 import asyncio, json, sys, time
 from pathlib import Path
 
-from uraniborg.console.events.broadcast import EventBroadcast
+from uraniborg.console.event_broadcast import EventBroadcast
 
 seen = {}
 

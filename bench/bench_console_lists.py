@@ -59,7 +59,7 @@ def make_examples(api: httpx.Client) -> None:
 
 def copy_sessions(data: Path, count: int) -> None:
     """Copy the session files under new ids, with their questions, until there are `count`."""
-    files = list(data.glob("paper_search/sessions/*.db"))
+    files = list(data.glob("paper_search/service/sessions/*.db"))
     with closing(sqlite3.connect(data / "inbox.db")) as inbox:
         for number in range(count - len(files)):
             old, new = files[number % len(files)].stem, uuid.uuid4().hex

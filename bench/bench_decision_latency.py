@@ -32,7 +32,7 @@ import sys, time
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.inbox import Decision, Inbox
-from uraniborg.part_questions import check_and_decide
+from uraniborg.inbox_questions import check_and_decide
 
 tycho = Actor(kind="person", name="Tycho", authenticated="account")
 inbox = Inbox()

@@ -19,8 +19,8 @@ from typing import Final
 from ratios import record_ratio
 
 from paper_search.config import AppConfig
-from paper_search.sessions import SessionManager, WorkflowSession
-from paper_search.sessions.store import SessionFiles
+from paper_search.service.sessions import SessionManager, WorkflowSession
+from paper_search.store.session_files import SessionFiles
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from uraniborg.kernel.inbox import Inbox
 

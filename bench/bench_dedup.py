@@ -16,7 +16,7 @@ from dedup_peer import deduplicate_with_peer, install_peer
 from rapidfuzz import fuzz, process
 from ratios import record_ratio
 
-from paper_search.dedup import deduplicate, merge_duplicates
+from paper_search.domain.dedup import deduplicate, merge_duplicates
 from paper_search.models import Author, RawPaper, SourceRecord
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1_000)
     given = parser.parse_args()
-    command = [sys.executable, "-m", "tests.paper_search.sessions.kill_harness", "--progress"]
+    command = [sys.executable, "-m", "tests.paper_search.service.sessions.kill_harness", "--progress"]
     command += ["--kills", str(given.kills), "--seed", str(given.seed)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     report = json.loads(done.stdout)

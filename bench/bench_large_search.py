@@ -22,20 +22,20 @@ from typing import Any, Final, TypeVar
 from ratios import record_ratio
 
 from paper_search.config import AppConfig
+from paper_search.domain.review_models import PaperDecision, ReviewStatus
 from paper_search.export import FORMATS
 from paper_search.models import Author, RawPaper
-from paper_search.review_models import PaperDecision, ReviewStatus
-from paper_search.sessions import SessionManager
-from paper_search.sessions.paper_list import PaperConditions
-from paper_search.sessions.saved_marks import MarkStore
-from paper_search.sessions.session_review import SessionReview
-from paper_search.sessions.store import SessionFiles
+from paper_search.service.review.paper_list import PaperConditions
+from paper_search.service.review.session_review import SessionReview
+from paper_search.service.sessions import SessionManager
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
+from paper_search.store.saved_marks import MarkStore
+from paper_search.store.session_files import SessionFiles
 from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.engine import SearchWorkflow

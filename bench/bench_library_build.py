@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _build(parts: int, target: Path) -> None:
-    from paper_library.build.builder import build_shelf
+    from paper_library.service.build.builder import build_shelf
 
     started = time.perf_counter()
     report = build_shelf(CORPUS[:parts], target)

@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _measure(source: Path, target: Path) -> None:
-    from paper_library.library import Library
+    from paper_library.service.library import Library
     from uraniborg.kernel.words import STOP_WORDS, split_words
 
     build = subprocess.run(

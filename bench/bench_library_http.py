@@ -15,10 +15,10 @@ from bench_mcp_http import CALLS, CONNECTIONS, ROUNDS, WARM_UP, HttpServer, meas
 from ratios import record_ratio
 from shelves import CORPUS, make_temporary_folder, need_data
 
-from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
-from paper_library.library import Library
-from paper_library.mcp_reading_tools import FOREIGN
+from paper_library.mcp_server import FOREIGN
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from uraniborg.kernel.mcp.foreign_text import make_foreign_meta
 
 NAMES: Final = {"sdk": "the SDK's stateless transport", "ours": "paper-library", "bare": "bare Starlette route"}
@@ -39,7 +39,7 @@ def sdk_app(shelf: Path) -> Any:
 
 
 def our_app(shelf: Path) -> Any:
-    from paper_library.app import make_app
+    from paper_library.api.app import make_app
 
     return make_app(LibraryConfig(shelf=shelf))
 

@@ -16,11 +16,11 @@ from typing import Any, Final, cast
 from ratios import record_ratio
 from shelves import DATA, build_corpus_shelf, collection, corpus, make_temporary_folder, need_data
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
-from paper_library.limits import QUERY_CHARS
+from paper_library.domain.limits import QUERY_CHARS
 from paper_library.mcp_server import make_mcp_server
-from paper_library.worker_threads import WorkerThreads
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
+from paper_library.service.live_shelf import WorkerThreads
 
 TARGETS: Final = {"cranfield": 0.441, "cacm": 0.512, "scifact": 0.695}
 RECALL_TARGET: Final = 0.47

@@ -14,7 +14,7 @@ import tantivy
 from ratios import record_ratio
 from shelves import build_corpus_shelf, collection, corpus, make_temporary_folder, need_data, p50, timed
 
-from paper_library.library import Library
+from paper_library.service.library import Library
 from uraniborg.kernel.words import STOP_WORDS, split_words
 
 ROUNDS: Final = 3

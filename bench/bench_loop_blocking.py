@@ -23,8 +23,8 @@ STREAMS: Final = 10
 MONITORED: Final = """
 import asyncio, json, os, sys, time
 
-from uraniborg.serve import run_serve
-from uraniborg.part_servers import PartServers
+from uraniborg.servers.process import run_serve
+from uraniborg.servers.process import PartServers
 
 PERIOD_S = 0.002
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from nbody_cases import YEAR, End, Floats, Truth, ias15, installed, line, read_truth
 
-from universe.nbody.runs import Run, run_nbody
+from universe.domain.nbody.runs import Run, run_nbody
 
 REGULAR: Final = [
     ("trappist-1", YEAR),

@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 from nbody_cases import DATA, YEAR, Floats, line
 
-from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
-from universe.nbody.runs import run_nbody
-from universe.systems import load_system
+from universe.domain.nbody.initial_conditions import InitialConditions, make_initial_conditions
+from universe.domain.nbody.runs import run_nbody
+from universe.domain.systems import load_system
 
 LAST_TRANSITS: Final = {
     "trappist-1-b": 2458718.572281,

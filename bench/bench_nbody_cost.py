@@ -9,8 +9,8 @@ from typing import Final
 from nbody_cases import YEAR, InitialConditions, best_of, ias15, installed, line, read_truth
 from ratios import record_ratio
 
-from universe.nbody.integration import integrate
-from universe.nbody.runs import run_nbody
+from universe.domain.nbody.integration.methods import integrate
+from universe.domain.nbody.runs import run_nbody
 
 ROUNDS: Final = 3
 ONE_PASS: Final = 8

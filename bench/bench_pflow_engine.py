@@ -17,12 +17,11 @@ from typing import Any, Final
 from pflow_peer import chain, cpu_of, fan, make_markdown_chain, measure_in_turns, peer
 from ratios import record_ratio
 
-from pflow.engine.runlog import RunLog
-from pflow.execution import Engine
-from pflow.ir.checker import check_workflow
-from pflow.ir.valid_workflow import require_valid_workflow
-from pflow.library.lookup import WorkflowLoader
-from pflow.registry.registry import Registry
+from pflow.domain.ir.checker import check_workflow, require_valid_workflow
+from pflow.service.execution import Engine
+from pflow.store.node_registry import Registry
+from pflow.store.run_log import RunLog
+from pflow.store.workflow_library import WorkflowLoader
 
 ROUNDS: Final = 7
 OURS: Final = Path(sys.executable).parent / "pflow"

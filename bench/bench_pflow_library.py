@@ -11,9 +11,8 @@ from time import perf_counter, sleep
 import orjson
 from ratios import record_ratio
 
-from pflow.library.listing import INDEX, LIBRARY, filter_workflows, list_workflows
-from pflow.library.lookup import find_workflow
-from pflow.library.manager import WorkflowManager
+from pflow.store.workflow_library import WorkflowManager, find_workflow
+from pflow.store.workflow_listing import INDEX, LIBRARY, filter_workflows, list_workflows
 
 WORKFLOWS = 1_000
 NODES = 10
@@ -22,7 +21,7 @@ FRESH = """
 import sys
 from pathlib import Path
 from time import perf_counter
-from pflow.library.listing import list_workflows
+from pflow.store.workflow_listing import list_workflows
 started = perf_counter()
 listing = list_workflows(Path(sys.argv[1]))
 print(perf_counter() - started, len(listing.workflows))

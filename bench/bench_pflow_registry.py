@@ -16,10 +16,10 @@ from typing import Any
 import orjson
 from ratios import record_ratio
 
-from pflow.registry.cache import FILE
-from pflow.registry.mcp_tool_interfaces import make_tool_declaration
-from pflow.registry.registry import Registry
-from pflow.registry.search_ranking import Document, make_document, rank_documents
+from pflow.domain.mcp_tool_interfaces import make_tool_declaration
+from pflow.domain.search_ranking import RankedDocument, make_document, rank_documents
+from pflow.store.node_discovery import FILE
+from pflow.store.node_registry import Registry
 
 COMPONENTS = 1_000
 ROUNDS = 15
@@ -40,7 +40,7 @@ import sys
 from pathlib import Path
 from typing import Any
 from time import process_time
-from pflow.registry.registry import Registry
+from pflow.store.node_registry import Registry
 started = process_time()
 assert len(Registry(Path(sys.argv[1])).load()) > 1_000
 print(process_time() - started)
@@ -133,7 +133,7 @@ def time_loading(home: Path, files: list[Path]) -> None:
     print(f"first load of a process, warm   {firsts[1] * 1e3:7.2f} ms")
 
 
-def workflow_documents() -> list[Document]:
+def workflow_documents() -> list[RankedDocument]:
     return [
         make_document(
             f"{verb}-{thing}-{number}", description=description(server, verb, thing), keys=["url"], uses=number % 7

@@ -12,10 +12,10 @@ from typing import Any, Final
 from pflow_peer import chain
 from ratios import record_ratio
 
-from pflow.engine.runlog import RunLog
-from pflow.execution import Engine
-from pflow.ir.parser import parse_workflow
-from pflow.library.lookup import WorkflowLoader
+from pflow.domain.ir.parser import parse_workflow
+from pflow.service.execution import Engine
+from pflow.store.run_log import RunLog
+from pflow.store.workflow_library import WorkflowLoader
 
 NODES: Final = 1_000
 FAILING: Final = 900

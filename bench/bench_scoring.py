@@ -15,11 +15,10 @@ from typing import Any
 
 from ratios import record_ratio
 
+from paper_search.domain.relevance.bm25 import weigh_terms
+from paper_search.domain.relevance.scores import compute_text_strengths
+from paper_search.domain.relevance.weighted_terms import Candidate, CandidatePool, build_weighted_query
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper
-from paper_search.relevance.bm25 import weigh_terms
-from paper_search.relevance.candidate_terms import Candidate, Pool
-from paper_search.relevance.scores import compute_text_strengths
-from paper_search.relevance.weighted_query import build_weighted_query
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from uraniborg.kernel.words import extract_terms
 
@@ -141,7 +140,7 @@ def compare_speed(pool: list[RawPaper]) -> None:
     bm25s, stemmer = import_module("bm25s"), import_module("Stemmer").Stemmer("english")
 
     def ours() -> None:
-        counted = Pool([Candidate(title, body) for title, body in zip(titles, bodies, strict=True)])
+        counted = CandidatePool([Candidate(title, body) for title, body in zip(titles, bodies, strict=True)])
         compute_text_strengths(counted, query, weigh_terms(counted, query.asked))
 
     def theirs() -> None:

@@ -24,8 +24,7 @@ from typing import Any, Final
 
 from paper_search.config import AppConfig
 from paper_search.models import Author, RawPaper, SearchStrategy, SourceRecord
-from paper_search.sessions import SessionManager
-from paper_search.sessions.store import SessionFiles
+from paper_search.service.sessions import SessionManager
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
@@ -33,7 +32,8 @@ from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import Request, Response, SearchSource
-from paper_search.sources.recording import Recording
+from paper_search.sources.transport.recording import Recording
+from paper_search.store.session_files import SessionFiles
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.inbox import Inbox

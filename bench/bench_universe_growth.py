@@ -22,10 +22,10 @@ import httpx
 from ratios import record_ratio
 from universes import folder, planetary_systems
 
-from universe.event_stream import EventStreams
-from universe.jobs.service import JobService
-from universe.rest import make_rest_app
-from universe.service.positions import Positions
+from universe.api.event_stream import EventStreams
+from universe.api.rest import make_rest_app
+from universe.service.jobs.job_service import JobService
+from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
@@ -122,7 +122,7 @@ async def serve_universe(path: Path, bodies: int, space: Row) -> AsyncGenerator[
     async with UniverseService(SqliteStore(file)).running() as service:
         streams = EventStreams(service, heartbeat_s=15, stall_s=30)
         jobs = JobService(service)
-        app = make_rest_app(service, streams, Positions(), jobs, body_limit=10_000_000, heartbeat_s=15, stall_s=30)
+        app = make_rest_app(service, streams, BodyPositions(), jobs, body_limit=10_000_000, heartbeat_s=15, stall_s=30)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=None) as rest:
             universe = Universe(rest, service, bodies)

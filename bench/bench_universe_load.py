@@ -14,9 +14,9 @@ from universes import change, folder, state
 
 from universe.domain.state import make_state_from_plain
 from universe.service.universes import SNAPSHOT_EVERY, UniverseService
+from universe.store.log_encoding import decode_json
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
-from universe.store.state_encoding import decode_json
 from uraniborg.kernel.http_server import tune_garbage_collection
 
 BODIES: Final = 10_000

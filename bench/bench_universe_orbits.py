@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from ratios import record_ratio
 
-from universe.orbits.kepler import Elements
-from universe.orbits.kepler_equation import Floats
+from universe.domain.orbits.kepler import Elements
+from universe.domain.orbits.kepler_equation import Floats
 
 ORBITS = 1_000_000
 ROUNDS = 9

@@ -23,7 +23,7 @@ from ratios import record_ratio
 from universes import change, folder, state
 
 from universe.service.universes import UniverseService
-from universe.store.interface import Entry
+from universe.store.interface import StoredEntry
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.http_server import tune_garbage_collection
 
@@ -47,7 +47,7 @@ class Raw:
             "digest BLOB, author TEXT, identity TEXT, PRIMARY KEY (universe_id, version)) WITHOUT ROWID"
         )
 
-    def write(self, universe: str, entries: list[Entry]) -> None:
+    def write(self, universe: str, entries: list[StoredEntry]) -> None:
         universe = f"uni_{universe.zfill(32)}"  # as long as our ids
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.executemany(
@@ -56,18 +56,18 @@ class Raw:
         )
         self._connection.execute("COMMIT")
 
-    def alone(self, entries: list[Entry]) -> None:
+    def alone(self, entries: list[StoredEntry]) -> None:
         for entry in entries:
             self.write("alone", [entry])
 
-    def in_groups(self, entries: list[Entry]) -> None:
+    def in_groups(self, entries: list[StoredEntry]) -> None:
         for first in range(0, len(entries), CLIENTS):
             self.write("groups", entries[first : first + CLIENTS])
 
-    async def by_clients(self, entries: list[Entry]) -> None:
+    async def by_clients(self, entries: list[StoredEntry]) -> None:
         """Each client waits for its entry before it brings the next; what waits is written together."""
         loop = asyncio.get_running_loop()
-        waiting: list[tuple[Entry, asyncio.Future[None]]] = []
+        waiting: list[tuple[StoredEntry, asyncio.Future[None]]] = []
         brought = asyncio.Event()
 
         async def writer() -> None:
@@ -80,7 +80,7 @@ class Raw:
                 for _, future in group:
                     future.set_result(None)
 
-        async def client(mine: list[Entry]) -> None:
+        async def client(mine: list[StoredEntry]) -> None:
             for entry in mine:
                 future = loop.create_future()
                 waiting.append((entry, future))
@@ -120,7 +120,7 @@ async def measured(path: Path) -> Times:
             for number in range(count):
                 await service.send(made.id, change(number, BODIES))
 
-        async def just_written(count: int) -> list[Entry]:
+        async def just_written(count: int) -> list[StoredEntry]:
             nonlocal sent
             sent += count
             return await service.read_history(made.id, after=sent - count, limit=count)

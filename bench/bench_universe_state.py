@@ -13,7 +13,7 @@ import orjson
 from ratios import record_ratio
 from universes import change, folder, state
 
-from universe.service.replies import encode_record_with_state
+from universe.service.reply_encoding import encode_record_with_state
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 

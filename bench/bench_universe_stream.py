@@ -34,11 +34,13 @@ def bare_app() -> Any:
     import asyncio
 
     from universe.service.feed import format_frame
-    from universe.store.interface import Entry
+    from universe.store.interface import StoredEntry
 
     frames = [
         format_frame(
-            Entry(n + 2, "command", json.dumps(change(n, BODIES)).encode(), b'[{"type":"starUpdated","id":"x"}]', "")
+            StoredEntry(
+                n + 2, "command", json.dumps(change(n, BODIES)).encode(), b'[{"type":"starUpdated","id":"x"}]', ""
+            )
         )
         for n in range(COMMANDS)
     ]
@@ -71,7 +73,7 @@ def bare_app() -> Any:
 def our_app(path: str) -> Any:
     from pydantic import SecretStr
 
-    from universe.app import make_app
+    from universe.api.app import make_app
     from universe.config import UniverseConfig
 
     return make_app(UniverseConfig(db=SecretStr(f"sqlite:///{path}")))

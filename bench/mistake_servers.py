@@ -126,9 +126,9 @@ async def open_pflow() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
 @asynccontextmanager
 async def open_library() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
     """Serve the sample shelf over HTTP."""
-    from paper_library.app import make_app
+    from paper_library.api.app import make_app
     from paper_library.config import LibraryConfig
-    from paper_library.sample_shelf_builder import sample_shelf
+    from paper_library.service.shelf_catalog import sample_shelf
 
     async def prepare(_at: str, _number: int) -> Situation:
         return Situation()
@@ -143,7 +143,7 @@ async def open_universe() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
     """Serve universes over HTTP: the Solar System under its own id, and a new universe for each case."""
     from pydantic import SecretStr
 
-    from universe.app import make_app
+    from universe.api.app import make_app
     from universe.config import UniverseConfig
 
     app = make_app(UniverseConfig(db=SecretStr("memory:")))

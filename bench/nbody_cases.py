@@ -10,10 +10,10 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parents[1]
 sys.path.append(str(ROOT))  # the stored results are those of the tests
 
-from tests.universe.nbody.truths import End, Truth, read_truth  # noqa: E402
-from universe.nbody.initial_conditions import InitialConditions  # noqa: E402
-from universe.orbits.kepler_equation import Floats  # noqa: E402
-from universe.orbits.units import G  # noqa: E402
+from tests.universe.domain.nbody.truths import End, Truth, read_truth  # noqa: E402
+from universe.domain.nbody.initial_conditions import InitialConditions  # noqa: E402
+from universe.domain.orbits.kepler_equation import Floats  # noqa: E402
+from universe.domain.units_and_dates import G  # noqa: E402
 
 __all__ = [
     "DATA",

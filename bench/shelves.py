@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.report import BuildReport
+from paper_library.domain.entries import BuildReport
+from paper_library.service.build.builder import build_shelf
 
 DATA: Final = Path(__file__).parents[2] / "shared" / "data"
 CORPUS: Final = sorted((DATA / "corpus").glob("*.jsonl.gz"))

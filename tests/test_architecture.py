@@ -118,7 +118,7 @@ class Walk(Protocol):
 
 async def approve_strategy(folder: Path, tracer: Tracer) -> None:
     from paper_search import mcp_server
-    from paper_search.sessions import SessionManager
+    from paper_search.service.sessions import SessionManager
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(mcp_server, "_session_manager", manager := SessionManager())
@@ -134,7 +134,7 @@ async def approve_strategy(folder: Path, tracer: Tracer) -> None:
 async def search_shelf(folder: Path, tracer: Tracer) -> None:
     from paper_library import Library, sample_shelf
     from paper_library.mcp_server import make_mcp_server
-    from paper_library.worker_threads import WorkerThreads
+    from paper_library.service.live_shelf import WorkerThreads
 
     library = Library.open(sample_shelf(folder / "shelf"))
     threads = WorkerThreads(1, query_s=30, fetch_s=30)

@@ -166,24 +166,22 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_error_code_is_documented() -> None:
+    import paper_library.cli.serve_command
     import paper_library.errors
-    import paper_library.serve_command
     import paper_search.errors
     import pflow.cli.run_arguments
-    import pflow.engine.cluster_executor
-    import pflow.engine.resume.resume_point
-    import pflow.engine.runlog
+    import pflow.domain.ir.diagrams
     import pflow.errors
-    import pflow.ir.diagrams
-    import pflow.library.manager
-    import pflow.mcp_config
-    import pflow.registry.function_loader
+    import pflow.service.engine.cluster_executor
+    import pflow.store.mcp_config
+    import pflow.store.node_registry
+    import pflow.store.resume_point
+    import pflow.store.run_log
+    import pflow.store.workflow_library
+    import universe.cli.universe_files
     import universe.domain.command_catalogue
+    import universe.domain.systems.catalogue
     import universe.errors
-    import universe.exchange.errors
-    import universe.jobs.errors
-    import universe.systems.catalogue
-    import universe.universe_files
     import uraniborg.kernel.deciders
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
@@ -203,22 +201,22 @@ def test_every_error_code_is_documented() -> None:
         for module in (
             paper_search.errors,
             paper_library.errors,
-            paper_library.serve_command,
+            paper_library.cli.serve_command,
             universe.errors,
-            universe.exchange.errors,
-            universe.jobs.errors,
-            universe.universe_files,
+            universe.errors,
+            universe.errors,
+            universe.cli.universe_files,
             universe.domain.command_catalogue,
-            universe.systems.catalogue,
+            universe.domain.systems.catalogue,
             pflow.errors,
             pflow.cli.run_arguments,
-            pflow.engine.resume.resume_point,
-            pflow.engine.cluster_executor,
-            pflow.engine.runlog,
-            pflow.ir.diagrams,
-            pflow.library.manager,
-            pflow.mcp_config,
-            pflow.registry.function_loader,
+            pflow.store.resume_point,
+            pflow.service.engine.cluster_executor,
+            pflow.store.run_log,
+            pflow.domain.ir.diagrams,
+            pflow.store.workflow_library,
+            pflow.store.mcp_config,
+            pflow.store.node_registry,
             uraniborg.kernel.terminal.confirmation,
             uraniborg.kernel.deciders,
             uraniborg.kernel.errors,
@@ -353,8 +351,8 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
 
 
 def test_the_pages_about_universes_agree_with_the_code() -> None:
+    from universe.api.html_pages import read_concepts_markdown
     from universe.domain.command_catalogue import render_markdown_reference
-    from universe.html_pages import read_concepts_markdown
 
     pages = {
         "reference/universe-commands.md": render_markdown_reference(),
@@ -386,9 +384,9 @@ def test_every_diagnostic_of_the_checker_is_documented() -> None:
 
 
 def test_every_key_of_a_workflow_is_documented() -> None:
-    from pflow.ir import declarations
-    from pflow.ir import node_settings as node_keys
-    from pflow.ir import parser as reading
+    from pflow.domain.ir import declarations
+    from pflow.domain.ir import declarations as node_keys
+    from pflow.domain.ir import parser as reading
 
     page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
     keys = {

@@ -111,9 +111,9 @@ def library_address(path: str, status: int) -> Surface:
 
 
 def library_app() -> Any:
-    from paper_library.app import make_app
+    from paper_library.api.app import make_app
     from paper_library.config import LibraryConfig
-    from paper_library.sample_shelf_builder import sample_shelf
+    from paper_library.service.shelf_catalog import sample_shelf
 
     return make_app(LibraryConfig(shelf=sample_shelf()))
 
@@ -151,7 +151,7 @@ def command(program: str, *args: str) -> Surface:
 
 def universe_request(method: str, path: str, status: int, **request: Any) -> Surface:
     async def ask() -> Any:
-        from universe.app import make_app
+        from universe.api.app import make_app
         from universe.config import UniverseConfig
 
         app = make_app(UniverseConfig(db=SecretStr("memory:")))
@@ -165,7 +165,7 @@ def universe_request(method: str, path: str, status: int, **request: Any) -> Sur
 
 
 async def universe_tool() -> Any:
-    from universe.app import make_app
+    from universe.api.app import make_app
     from universe.config import UniverseConfig
 
     async with (

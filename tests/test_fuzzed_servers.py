@@ -16,7 +16,7 @@ from typing import IO, Any, Final, cast
 import httpx
 import pytest
 
-from paper_library.sample_shelf_builder import sample_shelf
+from paper_library.service.shelf_catalog import sample_shelf
 from tests.fuzzing import Fuzz, is_request, list_ids, parse_body
 
 SEED: Final = 1572

@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 
 from uraniborg.kernel.words import extract_terms
 
-TARGET: Final = Path(__file__).resolve().parents[1] / "src/paper_search/intent/data/word_counts.txt"
+TARGET: Final = Path(__file__).resolve().parents[1] / "src/paper_search/domain/intent/data/word_counts.txt"
 _LEAST_WORD: Final = 10
 _LEAST_PAIR: Final = 15
 _LEAST_ASSOCIATION: Final = 2.5

@@ -19,9 +19,9 @@ from typing import Any
 from urllib.parse import unquote
 from xml.sax.saxutils import escape
 
-from paper_library.build.entry import Entry
-from paper_library.build.readers.bibtex import read_entries
-from paper_library.sample_shelf_builder import SAMPLE_PAPERS
+from paper_library.domain.entries import Entry
+from paper_library.service.build.readers.bibtex import read_entries
+from paper_library.service.shelf_catalog import SAMPLE_PAPERS
 from paper_search.config import AppConfig
 from paper_search.errors import RetryableError
 from paper_search.models import RawPaper
@@ -29,7 +29,7 @@ from paper_search.recordings import CLASSICS, QUERY, RECORDING
 from paper_search.sources.interfaces import Request, Response
 from paper_search.testing import EmulatedLiterature
 from paper_search.workflow import SearchWorkflow
-from universe.systems.catalogue import list_system_names, read_system_data
+from universe.domain.systems.catalogue import list_system_names, read_system_data
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
 from uraniborg.kernel.clock import FrozenClock
 

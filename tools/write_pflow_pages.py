@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.registry.interface import Interface, OutputField, parse_interface
+from pflow.domain.node_interface import Interface, OutputField, parse_interface
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "reference" / "nodes.md"

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from universe.api.html_pages import read_concepts_markdown
 from universe.domain.command_catalogue import render_markdown_reference
-from universe.html_pages import read_concepts_markdown
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

@@ -10,16 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paper_library.build.builder import build_shelf
-    from paper_library.library import Library
-    from paper_library.sample_shelf_builder import sample_shelf
+    from paper_library.service.build.builder import build_shelf
+    from paper_library.service.library import Library
+    from paper_library.service.shelf_catalog import sample_shelf
 
 __all__ = ["Library", "build_shelf", "sample_shelf"]
 
 _MODULES = {
-    "Library": "paper_library.library",
-    "build_shelf": "paper_library.build.builder",
-    "sample_shelf": "paper_library.sample_shelf_builder",
+    "Library": "paper_library.service.library",
+    "build_shelf": "paper_library.service.build.builder",
+    "sample_shelf": "paper_library.service.shelf_catalog",
 }
 
 

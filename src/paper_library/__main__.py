@@ -5,7 +5,7 @@ import sys
 
 def main() -> None:
     """Run the command line with the arguments of the process."""
-    from paper_library.cli import run_command
+    from paper_library.cli.command import run_command
 
     run_command(sys.argv[1:])
 

@@ -1,31 +1,139 @@
-"""Serve a shelf to agents over MCP: tools that search, and papers as resources."""
+"""Serve a shelf to agents over MCP: tools that search and read, and papers as resources."""
 
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from paper_library.errors import OutOfBounds
-from paper_library.library import Library
-from paper_library.limits import (
+from paper_library.domain.citations import format_authors_venue_year
+from paper_library.domain.excerpts import cut_text_with_marker
+from paper_library.domain.limits import (
+    CITATIONS,
     DEFAULT_FACETS,
     DEFAULT_PAGE_SIZE,
     FACETS,
     OFFSET,
     PAGE_SIZE,
     QUERY_CHARS,
+    READ_CHARS,
     RESOURCE_CHARS,
     RESOURCES_LISTED,
     VALUE_CHARS,
 )
-from paper_library.mcp_reading_tools import FOREIGN, TextOffset, add_extra_tools, add_reading_tools
-from paper_library.replies import FacetPage, Hit, SearchReply
-from paper_library.search import engine
-from paper_library.text.citation_lines import format_authors_venue_year
-from paper_library.text.excerpts import cut_text_with_marker
-from paper_library.worker_threads import WorkerThreads
+from paper_library.domain.replies import FacetPage, Hit, Metadata, SearchReply
+from paper_library.errors import OutOfBounds
+from paper_library.service import search
+from paper_library.service.library import Library
+from paper_library.service.live_shelf import WorkerThreads
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.mcp import Listed, Server, explain_mark, make_server, resource, tool
+from uraniborg.kernel.mcp import EncodedReply, Listed, Origin, Server, explain_mark, make_server, resource, tool
 from uraniborg.kernel.version import version
+
+FOREIGN: Final[tuple[Origin, ...]] = ("papers",)
+
+PaperId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=VALUE_CHARS,
+        description="A paper_id from a search, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
+    ),
+]
+MaxChars = Annotated[
+    int | None,
+    Field(ge=1, description="The most characters to return. A marker at the end names the offset to continue with."),
+]
+TextOffset = Annotated[int, Field(ge=0, description="The position in the text to start at, in characters.")]
+Language = Annotated[
+    str | None, Field(max_length=VALUE_CHARS, description="One of translations; the original language if left out.")
+]
+
+
+def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
+    """Add get_paper_metadata, get_paper_summary and get_paper_source."""
+
+    @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, foreign=FOREIGN)
+    async def get_paper_metadata(paper_id: PaperId) -> Metadata | EncodedReply:
+        """Return the metadata of a paper of this shelf: authors, abstract, identifiers, keywords, outline and more.
+
+        Use it after a search and before reading. It lists the summaries (available_summary_templates; the default is
+        preferred_summary_template), the translations, the headings (outline) and the length of the text (source_chars).
+        retraction is set if the paper was retracted.
+        """
+        return EncodedReply(library.metadata_json(paper_id))
+
+    @tool(server, title="Read a summary", read_only=True, idempotent=True, foreign=FOREIGN)
+    async def get_paper_summary(
+        paper_id: PaperId,
+        template: Annotated[
+            str | None, Field(max_length=VALUE_CHARS, description="One of available_summary_templates.")
+        ] = None,
+        max_chars: MaxChars = None,
+        offset: TextOffset = 0,
+    ) -> str:
+        """Return a summary of a paper of this shelf, as the JSON text of one template.
+
+        Call get_paper_metadata first: it lists the available templates. Without template the preferred one is read.
+        The summary is complete unless max_chars limits it; continue with offset.
+        """
+        text = await threads.run_fetch(lambda: library.summary(paper_id, template))
+        return cut_text_with_marker(text, offset, max_chars)
+
+    @tool(server, title="Read the paper itself", read_only=True, idempotent=True, foreign=FOREIGN)
+    async def get_paper_source(
+        paper_id: PaperId, max_chars: MaxChars = READ_CHARS, offset: TextOffset = 0, lang: Language = None
+    ) -> str:
+        """Return the text of a paper of this shelf, or its translation into lang, as markdown.
+
+        Use it to read a paper in full. The text can be very large, so max_chars is 20,000 if left out; continue with
+        the offset that the marker at the end names. get_paper_metadata gives source_chars and, in outline, the offset
+        of each section. Not every paper has a text.
+        """
+        text = await threads.run_fetch(lambda: library.source(paper_id, lang))
+        return cut_text_with_marker(text, offset, max_chars or READ_CHARS)
+
+
+def add_extra_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
+    """Add read_paper_section and export_citations, which are not in the specification."""
+
+    @tool(server, title="Read one section", read_only=True, idempotent=True, foreign=FOREIGN)
+    async def read_paper_section(
+        paper_id: PaperId,
+        section: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=VALUE_CHARS,
+                description="A heading of the outline, part of a heading, or section of a search result.",
+            ),
+        ],
+        max_chars: MaxChars = READ_CHARS,
+        offset: TextOffset = 0,
+        lang: Language = None,
+    ) -> str:
+        """Return one section of the text of a paper of this shelf, with its subsections, as markdown.
+
+        Use it instead of get_paper_source when get_paper_metadata's outline or a search result names the section you
+        need. offset counts from the beginning of the section; max_chars is 20,000 if left out.
+        """
+        text = await threads.run_fetch(lambda: library.section(paper_id, section, lang=lang))
+        return cut_text_with_marker(text, offset, max_chars or READ_CHARS)
+
+    @tool(server, title="Export citations", read_only=True, idempotent=True, foreign=FOREIGN)
+    async def export_citations(
+        paper_ids: Annotated[
+            list[PaperId],
+            Field(min_length=1, max_length=CITATIONS, description="The papers; each is cited once."),
+        ],
+        format: Annotated[  # noqa: A002 - the usual name
+            Literal["bibtex", "ris", "csl-json"], Field(description="bibtex, ris or csl-json.")
+        ] = "bibtex",
+    ) -> str:
+        """Return the citations of papers of this shelf, for a bibliography or a reference manager.
+
+        Use it to cite papers. A BibTeX entry is copied as its owner wrote it, or generated from the metadata.
+        """
+        return await threads.run_query(lambda: library.citations(paper_ids, format))
+
 
 INSTRUCTIONS: Final = (
     "A read-only shelf of papers. Work from short to long. search_papers and search_papers_by_keyword find papers; a "
@@ -112,7 +220,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         the best matches, each with its paper_id and the matching passage; total and next_offset describe further
         results. interpreted_query explains how the query was read; every text is a valid query.
         """
-        size = engine.choose_page_size(limit, page_size)
+        size = search.choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
     @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True, foreign=FOREIGN)
@@ -131,7 +239,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         anywhere in papers use search_papers. If no paper has exactly this keyword, the papers whose keywords contain it
         are listed, and interpreted_query names these keywords.
         """
-        size = engine.choose_page_size(limit, page_size)
+        size = search.choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
 
     @tool(

@@ -8,7 +8,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # as type checkers know it; importing typing would double the time this package takes to import
 
 if TYPE_CHECKING:
-    from paper_search.api import search, search_sync
+    from paper_search.api.search_functions import search, search_sync
     from paper_search.config import AppConfig, load_config
     from paper_search.export import (
         export_bibtex,

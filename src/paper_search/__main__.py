@@ -10,7 +10,7 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.stderr.write(USAGE + "\n")
         sys.exit(1)
-    from paper_search.search_command import app  # arguments are checked before anything heavy is imported
+    from paper_search.cli.search_command import app  # arguments are checked before anything heavy is imported
     from uraniborg.kernel.cli import run_typer_app
 
     run_typer_app(app, sys.argv[1:], name="python -m paper_search")

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 from pydantic import Field, WithJsonSchema
 
-from paper_search.checkpoint_replies import PapersPage
-from paper_search.page_replies import QueryPage, RemovedPage
-from paper_search.search_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
-from paper_search.session_replies import ExportPage, SessionEntries, SessionReply
+from paper_search.config import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
+from paper_search.service.checkpoint_replies import PapersPage
+from paper_search.service.session_replies import ExportPage, QueryPage, RemovedPage, SessionEntries, SessionReply
 from uraniborg.kernel.cli import UsageError, is_version_request, print_error, print_version, run_command
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.json_values import JsonObject, encode_text
@@ -26,7 +25,7 @@ from uraniborg.kernel.standard_streams import load_server_modules, require_clien
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
-    from paper_search.sessions import MCPCheckpointHandler, SessionManager, WorkflowSession
+    from paper_search.service.sessions import MCPCheckpointHandler, SessionManager, WorkflowSession
     from uraniborg.kernel.mcp import Server
 
     mcp: Server
@@ -158,7 +157,7 @@ async def search_papers(
     """
     manager = await _get_or_create_manager()
     from paper_search.config import load_config
-    from paper_search.input_checks import check_max_results
+    from paper_search.workflow.input_checks import check_max_results
     from uraniborg.kernel.mcp import get_actor
 
     check_max_results(max_results)
@@ -195,7 +194,7 @@ async def decide(
     Returns the next checkpoint or the result.
     """
     manager = await _get_or_create_manager()
-    from paper_search.sessions.inbox_decisions import parse_action
+    from paper_search.service.sessions.inbox_decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
     from uraniborg.kernel.mcp import get_actor
 
@@ -319,7 +318,7 @@ def _get_or_create_server() -> "Server":
 
 
 def _create_server() -> "Server":
-    from paper_search.mcp_prompts import add_prompts
+    from paper_search.api.mcp_dialogs import add_prompts
     from uraniborg.kernel.mcp import Origin, explain_mark, make_server, resource, tool
 
     foreign: tuple[Origin, ...] = ("papers",)
@@ -378,7 +377,7 @@ async def get_session_manager() -> "SessionManager":
 
 def _create_manager() -> "SessionManager":
     from paper_search.config import load_config
-    from paper_search.sessions import SessionManager
+    from paper_search.service.sessions import SessionManager
     from uraniborg.kernel.deciders import load_decider_settings
 
     return SessionManager(settings=load_config().sessions, require_person=load_decider_settings().require_person)
@@ -391,14 +390,14 @@ async def _close_manager() -> None:
 
 async def _reply_and_ask(manager: "SessionManager", call: Awaitable[SessionReply]) -> SessionReply:
     """Return the reply of the call, after the person was asked in the client about the checkpoints that it reached."""
-    from paper_search.checkpoint_dialogs import ask_at_checkpoints
+    from paper_search.api.mcp_dialogs import ask_at_checkpoints
 
     deadline = asyncio.get_running_loop().time() + manager.reply_within_s
     return await ask_at_checkpoints(manager, await call, deadline, _report_progress)
 
 
 async def _report_progress(session: "WorkflowSession") -> None:
-    from paper_search.sessions.state_summaries import describe_progress
+    from paper_search.service.sessions.state_summaries import describe_progress
     from uraniborg.kernel.mcp import report_progress
 
     await report_progress(session.events, message=describe_progress(session.get_state()))
@@ -408,7 +407,7 @@ def __getattr__(name: str) -> Any:
     if name == "mcp":
         return _get_or_create_server()
     if name in ("MCPCheckpointHandler", "SessionManager", "WorkflowSession"):
-        return getattr(import_module("paper_search.sessions"), name)
+        return getattr(import_module("paper_search.service.sessions"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
-from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
-from paper_search.review_models import (
+from paper_search.domain.review_models import (
     CleanText,
     DuplicateCorrection,
     Exclusion,
@@ -17,6 +16,7 @@ from paper_search.review_models import (
     UserFeedback,
     combine_decisions,
 )
+from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
 from uraniborg.kernel.bibliography.record_ids import make_record_id
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.stored_actor import StoredActor

@@ -5,6 +5,24 @@ import sys
 import threading
 from contextlib import suppress
 
+from uraniborg.kernel.version import version
+
+
+def print_version(*, as_json: bool) -> None:
+    number = version()
+    text = f'{{"version": "{number}"}}\n' if as_json else f"pflow {number}\n"
+    try:
+        _write_and_flush(text)
+    except (OSError, AttributeError):  # the reader is gone, the disk is full, or stdout is closed
+        from uraniborg.kernel.cli import run_command
+
+        run_command(lambda: _write_and_flush(text))
+
+
+def _write_and_flush(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
 
 def main() -> None:
     try:
@@ -34,8 +52,6 @@ def _exit_at_once_if_nodes_run(code: int) -> None:
 def _dispatch_command(arguments: list[str]) -> None:
     match arguments:
         case ["--version" | "-V", *more] if more in ([], ["--json"]):
-            from pflow.cli.version import print_version
-
             print_version(as_json=bool(more))
         case ["run", *more]:
             from pflow.cli.run_command import main as run

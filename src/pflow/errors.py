@@ -44,7 +44,7 @@ from uraniborg.kernel.errors import (
 )
 
 if TYPE_CHECKING:
-    from pflow.workflow_replies import Diagnostic
+    from pflow.service.workflow_replies import Diagnostic
 
 
 class PflowError(UraniborgError):

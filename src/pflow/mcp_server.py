@@ -18,8 +18,8 @@ from pydantic import Field
 
 from pflow.config import Settings, load_settings
 from pflow.errors import ApprovalRequired, RunCancelled
-from pflow.run_replies import EndedRun, FailedCall
-from pflow.workflow_replies import ComponentList, SavedDraft, SavedWorkflow, WorkflowDescription
+from pflow.service.run_replies import EndedRun, FailedCall
+from pflow.service.workflow_replies import ComponentList, SavedDraft, SavedWorkflow, WorkflowDescription
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.json_values import JsonObject
@@ -28,9 +28,9 @@ from uraniborg.kernel.standard_streams import load_server_modules, require_clien
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
-    from pflow.engine.cancellation import Cancellation
-    from pflow.progress_notifications import ProgressReporter
-    from pflow.service import Service
+    from pflow.api.prompts_and_progress import ProgressNotifier
+    from pflow.service.engine.cancellation import Cancellation
+    from pflow.service.operations import Service
     from uraniborg.kernel.actors import Actor
     from uraniborg.kernel.mcp import Server
 
@@ -89,12 +89,12 @@ async def execute(
     inputs: Annotated[JsonObject | None, Field(description="Values for the workflow's inputs.")] = None,
 ) -> EndedRun:
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
-    from pflow.engine.cancellation import Cancellation
-    from pflow.progress_notifications import ProgressReporter
+    from pflow.api.prompts_and_progress import ProgressNotifier
+    from pflow.service.engine.cancellation import Cancellation
     from uraniborg.kernel.mcp import ErrorReply, get_actor, is_cancelled
 
     cancellation = Cancellation()
-    reporter = ProgressReporter(asyncio.get_running_loop())
+    reporter = ProgressNotifier(asyncio.get_running_loop())
     work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation, get_actor())
     try:
         reply = await _run_and_ask(work)
@@ -124,7 +124,7 @@ async def save_to_library(
 
 async def guide() -> str:
     """Return the guide to writing workflows: the JSON format, templates, branches, batches, retries, resuming."""
-    from pflow.guide import read_guide
+    from pflow.service.catalog import read_guide
 
     return await asyncio.to_thread(lambda: read_guide(_open_service().home))
 
@@ -163,7 +163,7 @@ def _discard_output_of_nodes() -> Generator[TextIO]:
 
 def build_server() -> "Server":
     """Return the server with its five tools, its guide and its prompt."""
-    from pflow.mcp_prompts import add_prompts
+    from pflow.api.prompts_and_progress import add_prompts
     from uraniborg.kernel.mcp import Origin, explain_mark, make_server, resource, tool
 
     described: tuple[Origin, ...] = ("tools",)
@@ -206,7 +206,7 @@ async def _list_names() -> list[str]:
 
 def _make_hints() -> dict[str, str]:
     """Return hints for names that agents try but the server does not have, by patterns."""
-    from pflow.ir.diagnostics import SCHEDULE_HINT, SCHEDULE_PATTERN
+    from pflow.domain.diagnostics import SCHEDULE_HINT, SCHEDULE_PATTERN
 
     draft = f"Write the workflow to {_locate_library() / 'drafts'}/NAME.json with your file tools, then execute NAME."
     return {
@@ -234,8 +234,8 @@ async def _cancel_runs_and_kill_children() -> None:
     """Cancel all runs and end their processes; the progress of each run is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from pflow.engine.cancellation import cancel_all_runs_and_wait
     from pflow.nodes.process_runner import kill_all_children
+    from pflow.service.engine.cancellation import cancel_all_runs_and_wait
 
     _ending.set()
     # A separate thread, because the runs that are to end may occupy all of the pool.
@@ -246,7 +246,7 @@ async def _cancel_runs_and_kill_children() -> None:
 
 
 def _open_service() -> "Service":
-    from pflow.service import Service
+    from pflow.service.operations import Service
 
     return Service(load_settings(), door="mcp")
 
@@ -262,7 +262,7 @@ async def _run_and_ask(work: Callable[[], EndedRun]) -> EndedRun:
         reply = await asyncio.to_thread(work)
         if reply["error"] is None or reply["error"]["code"] != ApprovalRequired.code:
             return reply
-        from pflow.approval_dialogs import ask_for_approval  # slow to import, and few workflows ask
+        from pflow.api.approval_dialogs import ask_for_approval  # slow to import, and few workflows ask
 
         if not await ask_for_approval(reply, started):
             return reply
@@ -270,21 +270,21 @@ async def _run_and_ask(work: Callable[[], EndedRun]) -> EndedRun:
 
 def _make_error_reply(error: UraniborgError, _: JsonObject) -> FailedCall:
     """Return the reply to an error, with `success` and the specified fields of the error."""
-    from pflow.replies import build_error_body
+    from pflow.service.engine.results import build_error_body
 
     return {"success": False, "error": build_error_body(error)}
 
 
 def _make_refusal_reply(error: UraniborgError, arguments: JsonObject) -> EndedRun:
-    from pflow.replies import build_refusal_reply
+    from pflow.service.engine.results import build_refusal_reply
 
     return build_refusal_reply(error, str(arguments.get("name") or ""))
 
 
 def _run_workflow_and_build_reply(
-    name: str, inputs: JsonObject | None, reporter: "ProgressReporter", cancellation: "Cancellation", actor: "Actor"
+    name: str, inputs: JsonObject | None, reporter: "ProgressNotifier", cancellation: "Cancellation", actor: "Actor"
 ) -> EndedRun:
-    from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
+    from pflow.service.engine.results import build_refusal_reply, build_reply_and_write_large_outputs
 
     if _ending.is_set():  # while this call waited for a thread
         return build_refusal_reply(

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from universe.domain.command_parser import parse_command
     from universe.domain.reducer import apply
     from universe.domain.state import EMPTY, State, parse_state
-    from universe.jobs.python_api import find_transits, measure_velocities, run_nbody
-    from universe.jobs.service import JobService
+    from universe.domain.systems import load_system
+    from universe.service.jobs.job_service import JobService
+    from universe.service.jobs.measurement import find_transits, measure_velocities, run_nbody
     from universe.service.universes import UniverseService
-    from universe.systems import load_system
 
 _MODULES = {
     "EMPTY": "universe.domain.state",
-    "JobService": "universe.jobs.service",
+    "JobService": "universe.service.jobs.job_service",
     "State": "universe.domain.state",
     "UniverseService": "universe.service.universes",
     "apply": "universe.domain.reducer",
-    "find_transits": "universe.jobs.python_api",
-    "load_system": "universe.systems",
-    "measure_velocities": "universe.jobs.python_api",
+    "find_transits": "universe.service.jobs.measurement",
+    "load_system": "universe.domain.systems",
+    "measure_velocities": "universe.service.jobs.measurement",
     "parse_command": "universe.domain.command_parser",
     "parse_state": "universe.domain.state",
-    "run_nbody": "universe.jobs.python_api",
+    "run_nbody": "universe.service.jobs.measurement",
 }
 
 __all__ = [

@@ -1,34 +1,6 @@
-"""Errors that universes raise.
+"""Errors that universes, imports and jobs raise."""
 
-UraniborgError
-├── InvalidInput
-│   ├── MalformedCommand        400 malformed_command: a field is missing, wrong or unknown; `path` names it
-│   ├── UnknownCommand          400 unknown_command, with all commands
-│   ├── MalformedState          400 malformed_state: the value is not a state
-│   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
-│   ├── BadNumber               400 bad_number: NaN, an infinity, or a number too large
-│   ├── (the kernel's BodyTooLarge: 413 body_too_large)
-│   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
-│   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the event of the reducer
-│       ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
-│       │   RingNotFound        …_not_found
-│       ├── HierarchyRefused    hierarchy_refused: it would make a cycle, or nest too deep
-│       ├── TimeOverflow        time_overflow: the time would be too large for a number
-│       ├── NotAttached         not_attached
-│       ├── ChildAlreadyInGroup child_already_in_group
-│       └── ChildNotInGroup     child_not_in_group
-├── NotFound
-│   ├── UniverseNotFound        universe_not_found
-│   └── VersionNotFound         version_not_found
-├── Conflict
-│   ├── NothingToUndo           nothing_to_undo
-│   ├── VersionConflict         version_conflict: another change came first; `version` is the current one
-│   └── LogDamaged              503 log_damaged: an entry differs from what was written; `sequence` is its version
-└── Unavailable
-    ├── StoreUnavailable        store_unavailable: the database does not answer
-    └── TooBusy                 too_busy: too many requests are waiting
-"""
-
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NotRequired, TypeVar
 
@@ -276,3 +248,43 @@ class StoreUnavailable(Unavailable):
 
 class TooBusy(Unavailable):
     code = "too_busy"
+
+
+class ImportRefused(InvalidInput):
+    code = "import_refused"
+    status = 422
+
+
+class JobFailed(InvalidInput):
+    code = "job_failed"
+
+
+class JobNotFound(NotFound):
+    code = "job_not_found"
+
+    def __init__(self, universe_id: str | None, job_id: str, nearest: Sequence[str] = ()) -> None:
+        """Make the error; with None, no universe has the job. `nearest` are similar ids."""
+        super().__init__(
+            f"{'There is' if universe_id is None else f'Universe {universe_id[:100]} has'} no job {job_id[:100]}.",
+            hint=f"{format_did_you_mean(nearest)}GET /universes/{{id}}/jobs, the resource "
+            "universe://universes/{id}/jobs and `universe jobs` list the jobs.",
+            jobId=job_id[:100],
+            **({} if universe_id is None else {"universeId": universe_id[:100]}),
+            **({"nearest": list(nearest)} if nearest else {}),
+        )
+
+
+class JobNotDone(Conflict):
+    code = "job_not_done"
+
+
+class JobEnded(Conflict):
+    code = "job_ended"
+
+
+class JobActive(Conflict):
+    code = "job_active"
+
+
+class TooManyJobs(Unavailable):
+    code = "too_many_jobs"

@@ -6,21 +6,18 @@ from typing import Annotated, Any, Final, cast
 import orjson
 from pydantic import Field
 
+from universe.api.html_pages import read_concepts_markdown
+from universe.api.mcp_contents import FOREIGN, add_job_resources, add_prompts, encode_command_reply, encode_state_reply
 from universe.domain import command_catalogue
-from universe.domain.command_examples import EXAMPLES
-from universe.domain.command_replies import CommandList
-from universe.domain.schemas import AnyCommandShape, make_command_schema
+from universe.domain.command_catalogue import AnyCommandShape, CommandList, make_command_schema
+from universe.domain.command_parser import EXAMPLES
 from universe.errors import ELSEWHERE, MalformedCommand, MalformedRequest
-from universe.html_pages import read_concepts_markdown
-from universe.jobs.service import JobService
-from universe.mcp_job_resources import FOREIGN, add_job_resources
-from universe.mcp_prompts import add_prompts
-from universe.replies import UniverseSummary
 from universe.service.argument_validation import KEY_CHARS
-from universe.service.mcp_replies import encode_command_reply, encode_state_reply
-from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
+from universe.service.jobs.job_service import JobService
+from universe.service.replies import UniverseSummary
+from universe.service.reply_encoding import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
-from universe.store.interface import Change
+from universe.store.interface import LogChange
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import JsonObject
@@ -262,7 +259,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
 
 
 def _add_subscription_listener(subscribed: Subscriptions, service: UniverseService) -> None:
-    def notify(change: Change) -> None:
+    def notify(change: LogChange) -> None:
         subscribed.notify_updated(make_summary_uri(change.universe_id))
 
     service.add_change_listener(notify)

@@ -12,7 +12,7 @@ from uraniborg.kernel.command_line import CommandLine, JsonOption, Limit, Quiet,
 from uraniborg.kernel.completion import is_completion_request
 
 PARTS: Final = {
-    "search": ("paper-search", "paper_search.command"),
+    "search": ("paper-search", "paper_search.cli.command"),
     "library": ("paper-library", "paper_library.__main__"),
     "universe": ("universe", "universe.__main__"),
     "flow": ("pflow", "pflow.__main__"),
@@ -93,7 +93,7 @@ def serve(
     """
     if server is not None:
         raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
-    from uraniborg.serve import run_serve
+    from uraniborg.servers.process import run_serve
 
     run_serve(port, open_browser=open_browser, new_token=new_token, as_json=json)
 
@@ -131,7 +131,7 @@ def demo(
     - `uraniborg demo`
     - `uraniborg demo --script --output out`
     """
-    from uraniborg.story_server import run_demo  # imported only by the command that needs it
+    from uraniborg.story.browser import run_demo  # imported only by the command that needs it
 
     run_demo(output, is_script=script, is_restart=restart, years=years, open_browser=open_browser, as_json=json)
 
@@ -262,7 +262,7 @@ def doctor(
     - `uraniborg doctor`
     - `uraniborg doctor --online --json`
     """
-    from uraniborg.installation_commands import run_and_print_checks
+    from uraniborg.installation.command import run_and_print_checks
 
     return run_and_print_checks(online=online, as_json=json, quiet=quiet)
 
@@ -274,7 +274,7 @@ def paths(json: JsonOption = False) -> None:
     Examples:
     - `uraniborg paths --json`
     """
-    from uraniborg.installation_commands import print_locations
+    from uraniborg.installation.command import print_locations
 
     print_locations(as_json=json)
 
@@ -291,7 +291,7 @@ def settings(
     - `uraniborg settings`
     - `uraniborg settings library --all`
     """
-    from uraniborg.installation_commands import print_settings
+    from uraniborg.installation.command import print_settings
 
     print_settings(part, include_defaults=all_settings, as_json=json)
 
@@ -308,7 +308,7 @@ def backup(
     Examples:
     - `uraniborg backup uraniborg.tar.gz`
     """
-    from uraniborg.installation_commands import write_and_print_backup
+    from uraniborg.installation.command import write_and_print_backup
 
     write_and_print_backup(file, replace=replace, as_json=json, quiet=quiet)
 
@@ -323,7 +323,7 @@ def changes(limit: Limit = 50, json: JsonOption = False) -> None:
     - `uraniborg changes`
     - `uraniborg changes --limit 10 --json`
     """
-    from uraniborg.change_list import print_changes
+    from uraniborg.installation.command import print_changes
 
     print_changes(limit, as_json=json)
 
@@ -340,7 +340,7 @@ def restore(
     Examples:
     - `uraniborg restore uraniborg.tar.gz`
     """
-    from uraniborg.installation_commands import restore_and_print_backup
+    from uraniborg.installation.command import restore_and_print_backup
 
     restore_and_print_backup(file, replace=replace, as_json=json, quiet=quiet)
 
@@ -383,7 +383,7 @@ def export(
     - `uraniborg export -o t1.zip --universe t1 --sign`
     """
     from uraniborg.bundle.command import choose_and_export
-    from uraniborg.story.last_bundle import read_story_bundle
+    from uraniborg.story.finished_bundle import read_story_bundle
 
     choose_and_export(
         output,
@@ -433,7 +433,7 @@ def verify(
     - `uraniborg verify t1.zip --signer ed25519:Qx…`
     """
     from uraniborg.bundle.command import verify_and_print
-    from uraniborg.story.bundle_checks import STORY
+    from uraniborg.story.finished_bundle import STORY
 
     return verify_and_print(
         bundle,

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from uraniborg.inbox_questions import check_and_decide, check_answer, load_part_questions
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.cli import read_text_input
@@ -20,7 +21,6 @@ from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, GREEN, StyledText
 from uraniborg.kernel.text import plural
-from uraniborg.part_questions import check_and_decide, check_answer, load_part_questions
 
 DOOR: Final = "terminal"
 _HANDLE_CHARS: Final = 8

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from paper_search.checkpoint_replies import AskedPlan, AskedReview
-from paper_search.source_labels import SOURCE_LABELS
-from pflow.approvals import ApprovalPayload
+from paper_search.domain.source_descriptions import SOURCE_LABELS
+from paper_search.service.checkpoint_replies import AskedPlan, AskedReview
+from pflow.service.approvals import ApprovalPayload
 from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.inbox import Entry, EntryPage, Inbox, Position, State
 from uraniborg.kernel.inbox_entries import QuestionFields

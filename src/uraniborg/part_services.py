@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from paper_search.sessions import SessionManager
+from paper_search.service.sessions import SessionManager
 from universe.config import load_config
-from universe.jobs.service import JobService
+from universe.service.jobs.job_service import JobService
 from universe.service.universes import UniverseService
-from universe.store.factory import make_store
+from universe.store.memory import make_store
 
 
 @asynccontextmanager

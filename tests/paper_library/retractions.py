@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.store.manifest import compute_file_digest
+from paper_library.store.layout import compute_file_digest
 
 RETRACTION: Final[dict[str, Any]] = {
     "status": "retracted",

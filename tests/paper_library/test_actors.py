@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
-from paper_library.paper_notes import PaperNotes
-from paper_library.store.layout import BUILT_BY
-from paper_library.store.manifest import read_builder
-from paper_library.workflow_nodes import add_papers
+from paper_library.api.workflow_nodes import add_papers
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
+from paper_library.store.layout import BUILT_BY, read_builder
+from paper_library.store.paper_notes import PaperNotes
 from uraniborg.kernel.actors import Actor, get_process_actor
 
 ADA = Actor(kind="person", name="Ada", authenticated="account")

@@ -8,18 +8,18 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 import paper_library
-from paper_library import replies, text_replies
-from paper_library.library import Library
+from paper_library.api.rest import make_rest_app
+from paper_library.domain import replies, text_replies
 from paper_library.mcp_server import make_mcp_server
-from paper_library.paper_notes import PaperNotes
-from paper_library.rest import make_rest_app
-from paper_library.worker_threads import WorkerThreads
+from paper_library.service.library import Library
+from paper_library.service.live_shelf import WorkerThreads
+from paper_library.store.paper_notes import PaperNotes
 from tests.reply_declarations import PackageTypes, list_untyped_parts
-from uraniborg import search_shelf_replies
-from uraniborg.console.routes import notes, paper_uses, shelves
+from uraniborg.console.routes import shelves
+from uraniborg.console.workers import shelf_builds
+from uraniborg.console.workers.shelf_builds import ShelfBuilds, list_shelf_targets
 from uraniborg.kernel.mcp import EncodedReply
 from uraniborg.kernel.reply_route import ReplyRoute
-from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
 OF_THE_CONSOLE: Final = {"PaperUseList": "joins the bodies of universes with workflows"}
 """Types that the console declares, with the reason."""
@@ -58,8 +58,8 @@ def test_no_module_writes_or_names_an_untyped_dictionary(name: str) -> None:
 
 def test_every_operation_of_a_service_is_looked_at() -> None:
     others = [*TYPES.list_other_operations(SERVICES), list_shelf_targets]
-    assert {one.__module__ for one in others} == {"uraniborg.search_shelves"}
-    known = TYPES.known_names | vars(search_shelf_replies)
+    assert {one.__module__ for one in others} == {"uraniborg.console.workers.shelf_builds"}
+    known = TYPES.known_names | vars(shelf_builds)
     assert [part for one in others for part in list_untyped_parts(TYPES.find_reply(one), known=known)] == []
 
 
@@ -69,7 +69,7 @@ def list_published_types() -> dict[str, Any]:
     opened = cast("Library", type("Shelf", (), {"name": "shelf", "build_id": ""})())
     threads = WorkerThreads(1, query_s=1, fetch_s=1)
     server = make_mcp_server(opened, threads)
-    routers = (make_rest_app(opened, threads), shelves.router, notes.router, paper_uses.router)
+    routers = (make_rest_app(opened, threads), shelves.router, shelves.router, shelves.router)
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     assert all(isinstance(route, ReplyRoute) for route in routes)
     published = {f"{route.name} {route.path}": read_published_type(route) for route in routes}

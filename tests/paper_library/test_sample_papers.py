@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.report import BuildReport
-from paper_library.library import Library
-from paper_library.sample_shelf_builder import SAMPLE_INPUTS, SAMPLE_PAPERS, sample_shelf
-from paper_library.store.manifest import read_manifest
+from paper_library.domain.entries import BuildReport
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
+from paper_library.service.shelf_catalog import SAMPLE_INPUTS, SAMPLE_PAPERS, sample_shelf
+from paper_library.store.layout import read_manifest
 
 BIBLIOGRAPHY, TEXTS, SHEETS = SAMPLE_INPUTS
 SUMMARIES = SAMPLE_PAPERS / "summaries"

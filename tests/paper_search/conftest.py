@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.paper_search.sessions.helpers import DataFolder
-    from tests.paper_search.sessions.processes import GatedSource
+    from tests.paper_search.service.sessions.helpers import DataFolder
+    from tests.paper_search.service.sessions.processes import GatedSource
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def data_folder(tmp_path: Path) -> "DataFolder":
     """Return a data folder with one source; modules that need other sources define their own."""
-    from tests.paper_search.sessions.helpers import DataFolder
+    from tests.paper_search.service.sessions.helpers import DataFolder
 
     return DataFolder(tmp_path / "data")
 
 
 @pytest.fixture
 def gated_source(tmp_path: Path) -> "GatedSource":
-    from tests.paper_search.sessions.processes import GatedSource
+    from tests.paper_search.service.sessions.processes import GatedSource
 
     return GatedSource(tmp_path / "installed")

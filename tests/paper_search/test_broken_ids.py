@@ -7,7 +7,7 @@ import pytest
 from pydantic import AnyUrl
 
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
+from tests.paper_search.service.sessions.helpers import QUERY, DataFolder, make_moon_papers
 from tests.paper_search.tool_client import call_tool, open_client
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, get_json
 

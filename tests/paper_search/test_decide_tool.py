@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from paper_search.models import SearchStrategy, UserFeedback
-from paper_search.sessions import MCPCheckpointHandler
+from paper_search.service.sessions import MCPCheckpointHandler
 from paper_search.testing import FakeSource
 from paper_search.workflow import Checkpoint, Decision
-from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
+from tests.paper_search.service.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
 from tests.paper_search.tool_client import call_tool, open_client
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import get_json

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ("workflow", "skills")
 OUTSIDE = (
     "paper_search.mcp_server",
-    "paper_search.search_command",
+    "paper_search.cli.search_command",
     "paper_search.__main__",
     "paper_search.export",
     "mcp",
@@ -100,7 +100,7 @@ def test_the_same_suite_of_the_engine_passes_without_server_command_line_and_exp
     # The property test of the log is slow and runs with all tests already.
     suites = [f"tests/paper_search/{part}" for part in ENGINE]
     suites.append("--ignore=tests/paper_search/workflow/test_round_log_properties.py")
-    code = ALONE.format(outside=(*OUTSIDE, "paper_search.sessions"), suites=suites)
+    code = ALONE.format(outside=(*OUTSIDE, "paper_search.service.sessions"), suites=suites)
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     own["PROPERTY_EXAMPLES"] = "10"  # all examples run with all tests
     command = [sys.executable, "-c", code]

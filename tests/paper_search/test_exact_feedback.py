@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from paper_search.sessions.note_question import find_requests
+from paper_search.service.sessions.inbox_decisions import find_requests
 from paper_search.workflow import Decision, DecisionAction
 from tests.dialogs import Person, fill_in
-from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder
-from tests.paper_search.test_checkpoint_dialogs import call, read_entries, search
-from tests.paper_search.test_checkpoint_dialogs import open_client as open_client_with_forms
+from tests.paper_search.api.test_checkpoint_dialogs import call, read_entries, search
+from tests.paper_search.api.test_checkpoint_dialogs import open_client as open_client_with_forms
+from tests.paper_search.service.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder
 from tests.paper_search.tool_client import call_tool, open_client
 from uraniborg.kernel.mcp.testing import get_json
 

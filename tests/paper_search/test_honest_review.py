@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pydantic import AnyUrl
 
-from paper_library.build.builder import build_shelf
+from paper_library.service.build.builder import build_shelf
 from paper_search.sources.registry import KNOWN
 from tests.installed_programs import find_program
-from tests.paper_search.sessions.processes import environment
+from tests.paper_search.service.sessions.processes import environment
 from tests.paper_search.tool_client import call_tool, export_papers
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client

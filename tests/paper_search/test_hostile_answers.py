@@ -25,7 +25,7 @@ async def search(monkeypatch: pytest.MonkeyPatch, answer: Response | Exception) 
     def build(*_: object, **__: object) -> FakeTransport:
         return FakeTransport({"https://api.crossref.org/": answer})
 
-    monkeypatch.setattr("paper_search.workflow_assembly.build_transport", build)
+    monkeypatch.setattr("paper_search.service.workflow_assembly.build_transport", build)
     others = ("arxiv", "semantic_scholar", "europepmc", "pubmed", "dblp")
     config = AppConfig.model_validate({"sources": {name: {"enabled": False} for name in others}})
     return await paper_search.search(QUERY, config)

@@ -22,16 +22,17 @@ from mcp.server.fastmcp import FastMCP
 from packaging.requirements import Requirement
 from pydantic import AnyUrl
 
-from paper_search import mcp_server, sessions
+from paper_search import mcp_server
 from paper_search.config import SessionsConfig
-from paper_search.domains import list_domains
+from paper_search.domain.field_profiles import list_domains
 from paper_search.errors import NonRetryableError
 from paper_search.export import FORMATS, export_bibtex, export_json, export_markdown
 from paper_search.models import MAX_RESULTS_CAP, Author
-from paper_search.sessions import SessionManager
+from paper_search.service import sessions
+from paper_search.service.sessions import SessionManager
 from paper_search.testing import FakeSource
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
-from tests.paper_search.sessions.helpers import (
+from tests.paper_search.service.sessions.helpers import (
     QUERY,
     REVIEW,
     STRATEGY,
@@ -886,9 +887,9 @@ GATED_SERVER = """
 import asyncio
 from paper_search import mcp_server
 from paper_search.models import Author
-from paper_search.sessions import SessionManager
+from paper_search.service.sessions import SessionManager
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import Engine, make_moon_papers
+from tests.paper_search.service.sessions.helpers import Engine, make_moon_papers
 source = FakeSource("alpha", make_moon_papers(), gate=asyncio.Event())
 mcp_server._create_manager = lambda: SessionManager(build=Engine(source))
 mcp_server.main()

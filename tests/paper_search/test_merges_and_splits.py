@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paper_search.domain.review_models import PaperDecision, ReviewStatus, Sender, UserFeedback
 from paper_search.errors import InvalidDecision
 from paper_search.export import export
 from paper_search.export.prisma_flow import DUPLICATE_BY_AGENT, DUPLICATE_BY_PERSON, build_prisma_flow
 from paper_search.models import Paper, PaperCollection, RawPaper, RoundLog, SourceRecord
-from paper_search.review_models import PaperDecision, ReviewStatus, Sender, UserFeedback
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.testing import ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import Pool
-from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, recount_duplicates
+from paper_search.workflow.rounds import add_inclusion_counts, build_round_log, recount_duplicates
 from paper_search.workflow.skill_interfaces import PlainRecordMerger, RecordMerger, SearchOutcome
 from tests.paper_search.workflow.runs import APPROVE, RoundsSource, get_review, make_workflow
 from tests.paper_search.workflow.samples import make_record, make_strategy

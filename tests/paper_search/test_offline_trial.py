@@ -14,7 +14,7 @@ from paper_search.export import FORMATS, export
 from paper_search.models import SourceStatus
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, QUERY, RECORDING
 from paper_search.sources.offline_source import read_recorded_papers
-from tests.paper_search.test_command import Terminal
+from tests.paper_search.cli.test_command import Terminal
 from tests.paper_search.tool_client import call_tool, export_papers
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client, get_text

@@ -24,7 +24,14 @@ def list_loaded_modules(code: str) -> set[str]:
 @requirement("PS-C1")
 def test_importing_the_library_loads_neither_the_sdk_nor_the_command_line() -> None:
     loaded = list_loaded_modules("import paper_search")
-    assert not loaded & {"mcp", "httpx", "typer", "pydantic", "paper_search.search_command", "paper_search.mcp_server"}
+    assert not loaded & {
+        "mcp",
+        "httpx",
+        "typer",
+        "pydantic",
+        "paper_search.cli.search_command",
+        "paper_search.mcp_server",
+    }
 
 
 @requirement("PS-C1", "PS-X7")

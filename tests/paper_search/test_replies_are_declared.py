@@ -8,24 +8,26 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 import paper_search
-from paper_search import mcp_server, review_replies, search_replies, session_replies, strategy_replies
+from paper_search import mcp_server
 from paper_search.models import RawPaper
-from paper_search.sessions import SessionManager
-from paper_search.sessions.session_list import SessionList
-from paper_search.sessions.session_review import SessionReview
-from paper_search.sources.answer_store import StoredAnswer
-from paper_search.sources.source_replies import SourceReply
+from paper_search.service import search_replies, session_replies
+from paper_search.service.review import review_replies
+from paper_search.service.review.session_review import SessionReview
+from paper_search.service.sessions import SessionManager
+from paper_search.service.sessions.session_list import SessionList
+from paper_search.sources.called_sources import CalledSourceReply
+from paper_search.sources.transport.answer_cache import StoredAnswer
 from paper_search.workflow.checkpoints import Decision
 from paper_search.workflow.decisions import CheckedDecision
 from tests.reply_declarations import PackageTypes, list_untyped_parts
-from uraniborg.console.routes import review, searches, strategy
-from uraniborg.console.workers.source_progress import SourceProgressLog
+from uraniborg.console.routes import review, searches
+from uraniborg.console.workers.search_services import SourceProgressLog
 from uraniborg.kernel.inbox_entries import Decision as InboxDecision
 from uraniborg.kernel.inbox_entries import Entry
 from uraniborg.kernel.mcp.dialogs import Form
 from uraniborg.kernel.reply_route import ReplyRoute
 
-DECLARATIONS: Final = (session_replies, search_replies, review_replies, strategy_replies)
+DECLARATIONS: Final = (session_replies, search_replies, review_replies, search_replies)
 OF_OTHERS: Final = {
     "ShelfBuildReply": "uraniborg builds shelves from searches",
     "ShelfTargets": "uraniborg builds shelves from searches",
@@ -40,7 +42,7 @@ SERVICES: Final = (SessionManager, SessionReview, SessionList, SourceProgressLog
 TOOLS: Final = (mcp_server.search_papers, mcp_server.decide, mcp_server.get_session)
 OPAQUE: Final = {
     RawPaper: "raw_data has what a source sent beside the fields of a paper",
-    SourceReply: "papers as another program returned them, each of which is read as a RawPaper",
+    CalledSourceReply: "papers as another program returned them, each of which is read as a RawPaper",
     StoredAnswer: "the body of an answer of any kind, which is read as that of a source",
     Form: "a form of the protocol, which the tests of the kernel look at",
     **dict.fromkeys((Entry, InboxDecision), "an entry of the inbox, which the tests of the kernel look at"),
@@ -72,12 +74,12 @@ def test_no_module_writes_or_names_an_untyped_dictionary(name: str) -> None:
 
 def test_every_operation_of_a_service_is_looked_at() -> None:
     others = TYPES.list_other_operations(SERVICES)
-    assert {one.__module__ for one in others} == {"uraniborg.console.workers.source_progress"}
+    assert {one.__module__ for one in others} == {"uraniborg.console.workers.search_services"}
     assert [part for one in others for part in list_untyped_parts(TYPES.find_reply(one))] == []
 
 
 def list_routes() -> list[APIRoute]:
-    routers = (searches.router, strategy.router, review.router)
+    routers = (searches.router, searches.router, review.router)
     return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
 
 

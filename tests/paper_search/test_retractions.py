@@ -9,7 +9,7 @@ from paper_search.export import FORMATS
 from paper_search.sources import crossref, openalex
 from paper_search.sources.http_source import HttpSource
 from paper_search.testing import FakeTransport
-from tests.paper_search.sessions.helpers import QUERY, DataFolder
+from tests.paper_search.service.sessions.helpers import QUERY, DataFolder
 from tests.paper_search.sources.sample_answers import make_response
 from tests.paper_search.tool_client import call_tool, export_papers, open_client
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import paper_search
-from paper_search import AppConfig, api, config, export, models
+from paper_search import AppConfig, config, export, models
+from paper_search.api import search_functions
 from paper_search.sources.interfaces import Request, Response
 from paper_search.testing import FakeTransport
 from tests.requirements import requirement
@@ -32,7 +33,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
     def build(*_: object, **__: object) -> FakeTransport:
         return made
 
-    monkeypatch.setattr("paper_search.workflow_assembly.build_transport", build)
+    monkeypatch.setattr("paper_search.service.workflow_assembly.build_transport", build)
     return made
 
 
@@ -103,7 +104,7 @@ def test_all_lists_exactly_the_names_of_a_star_import() -> None:
     del given["__builtins__"]
     assert sorted(given) == list(paper_search.__all__)
     for home, names in {
-        api: ["search", "search_sync"],
+        search_functions: ["search", "search_sync"],
         config: ["AppConfig", "load_config"],
         models: ["Paper", "PaperCollection", "ParsedIntent", "SearchStrategy"],
         export: ["export_json", "export_bibtex", "export_markdown"],

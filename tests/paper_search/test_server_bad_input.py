@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from paper_search.input_checks import MAX_QUERY_CHARS
-from tests.paper_search.sessions.processes import (
+from paper_search.workflow.input_checks import MAX_QUERY_CHARS
+from tests.paper_search.service.sessions.processes import (
     COMMAND,
     REPLY_BYTES,
     Answer,

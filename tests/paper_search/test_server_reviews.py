@@ -7,7 +7,7 @@ import pytest
 
 from paper_search.models import SourceRecord
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
+from tests.paper_search.service.sessions.helpers import QUERY, DataFolder, make_moon_papers
 from tests.paper_search.tool_client import call_tool, export_papers, open_client
 
 

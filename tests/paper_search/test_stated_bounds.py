@@ -8,14 +8,14 @@ import httpx
 import pytest
 
 from paper_search.config import AppConfig
+from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
-from paper_search.input_checks import check_decision_size, check_max_results, check_query
 from paper_search.sources import http_source
-from paper_search.sources.http_transport import HttpTransport
 from paper_search.sources.interfaces import Request, Response
-from paper_search.sources.request_policies import SourcePolicy, decide_retry_or_wait_s, make_response_error
-from paper_search.strategies.plain_words import parse_query
+from paper_search.sources.transport.http_transport import HttpTransport
+from paper_search.sources.transport.request_policies import SourcePolicy, decide_retry_or_wait_s, make_response_error
 from paper_search.testing import FrozenClock
+from paper_search.workflow.input_checks import check_decision_size, check_max_results, check_query
 from uraniborg.kernel import chat
 from uraniborg.kernel.boolean_query import Node
 

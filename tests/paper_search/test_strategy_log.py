@@ -1,8 +1,7 @@
 """The search log of a strategy says what each source changed."""
 
-from paper_search.emulated_literature import EmulatedBooleanSource
 from paper_search.export import export
-from paper_search.testing import ScriptedDecisions
+from paper_search.testing import EmulatedBooleanSource, ScriptedDecisions
 from tests.paper_search.workflow.runs import APPROVE, make_workflow
 from tests.paper_search.workflow.test_strategies import make_literature
 

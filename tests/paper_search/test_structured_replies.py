@@ -3,7 +3,7 @@
 from unittest.mock import ANY
 
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
+from tests.paper_search.service.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
 from tests.paper_search.tool_client import call_tool, open_client
 from uraniborg.kernel.errors import Unavailable
 

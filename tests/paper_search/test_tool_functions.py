@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 import pytest
 
 from paper_search import mcp_server
-from paper_search.sessions import SessionManager
-from tests.paper_search.sessions.helpers import QUERY, DataFolder
+from paper_search.service.sessions import SessionManager
+from tests.paper_search.service.sessions.helpers import QUERY, DataFolder
 from tests.paper_search.tool_client import open_manager
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connect_client, get_text

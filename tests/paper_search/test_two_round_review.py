@@ -17,7 +17,7 @@ from pydantic import AnyUrl
 from tests.fixtures import observatory
 from tests.fixtures.observatory import TITLES
 from tests.installed_programs import find_program
-from tests.paper_search.sessions.processes import environment, eventually
+from tests.paper_search.service.sessions.processes import environment, eventually
 from tests.paper_search.tool_client import call_tool, export_papers
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client
 

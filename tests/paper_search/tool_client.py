@@ -9,8 +9,8 @@ import pytest
 from pydantic_core import to_json
 
 from paper_search import mcp_server
-from paper_search.sessions import SessionManager
-from tests.paper_search.sessions.helpers import DataFolder
+from paper_search.service.sessions import SessionManager
+from tests.paper_search.service.sessions.helpers import DataFolder
 from uraniborg.kernel.mcp.testing import ClientSession, connect_client, get_text
 
 MAX_BYTES = 25_000

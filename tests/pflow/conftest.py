@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pflow.config import Settings
-from pflow.service import Service
+from pflow.service.operations import Service
 from uraniborg.kernel.inbox import Inbox
 
 

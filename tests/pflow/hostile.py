@@ -8,10 +8,10 @@ from typing import Any
 
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
-from pflow.service import Service
-from tests.pflow.library.homes import write_draft
+from pflow.service.engine.results import build_refusal_reply, build_reply_and_write_large_outputs
+from pflow.service.operations import Service
 from tests.pflow.mcp.agents import make_environment
+from tests.pflow.store.homes import write_draft
 
 SHORT = 250_000
 """More bytes than this no agent wants to read."""
@@ -23,8 +23,8 @@ import json, resource, sys
 from pathlib import Path
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
-from pflow.service import Service
+from pflow.service.engine.results import build_refusal_reply, build_reply_and_write_large_outputs
+from pflow.service.operations import Service
 
 home, room = sys.argv[1:]
 service = Service(Settings(home=Path(home)), folder=Path(home).parent)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pflow.engine.results import RunResult
+from pflow.service.engine.results import RunResult
 
 
 def get_outputs(result: RunResult) -> Any:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from pflow import mcp_server
-from pflow.changes import ChangeRecord
 from pflow.config import load_settings
-from pflow.engine.runlog import RunLog
-from pflow.scheduling.installed_schedules import find_scheduler_actor, format_revision
-from pflow.service import Service
-from tests.pflow.library.homes import write_draft
+from pflow.service.history import ChangeRecord
+from pflow.service.installed_schedules import find_scheduler_actor, format_revision
+from pflow.service.operations import Service
+from pflow.store.run_log import RunLog
+from tests.pflow.store.homes import write_draft
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.logging import Logger
 from uraniborg.kernel.mcp.testing import connect_client
@@ -122,7 +122,7 @@ def test_a_run_worker_gets_the_actor(service: Service) -> None:
         ({"name": "hello", "person": "Ada"}, {"kind": "software", "name": "Ada", "authenticated": "account"}),
     ):
         done = subprocess.run(
-            [sys.executable, "-m", "pflow.run_worker"],
+            [sys.executable, "-m", "pflow.api.run_worker"],
             input=json.dumps({"id": 0, "request": request}) + "\n",
             capture_output=True, text=True, timeout=100, check=True,
         )  # fmt: skip

@@ -13,16 +13,16 @@ from typing import Any, Final
 
 import pytest
 
-from paper_library.build.builder import build_shelf
+from paper_library.service.build.builder import build_shelf
 from pflow.config import Settings
-from pflow.engine.results import RunResult
-from pflow.service import Service
+from pflow.service.engine.results import RunResult
+from pflow.service.operations import Service
 from tests.installed_programs import find_program
 from tests.pflow.run_results import get_error
 from tests.requirements import requirement
 from universe.claims import check_claim
-from universe.orbits.units import EARTH_MASS
-from universe.provenance.shelf_texts import make_paper_text_reader
+from universe.domain.units_and_dates import EARTH_MASS
+from universe.service.papers import make_paper_text_reader
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
+from pflow.domain.template_resolution import Resolution, Scope
 from pflow.errors import NodeFailed, PflowError
-from pflow.templates.resolution import Resolution, Scope
-from tests.pflow.engine.counting_home import until
 from tests.pflow.hostile import (
     GOOD,
     SHORT,
@@ -28,11 +27,12 @@ from tests.pflow.hostile import (
     measure_reply,
     run_in_child,
 )
-from tests.pflow.library.homes import read_all_files, write_draft
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
 from tests.pflow.mcp.gates import is_running
 from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import chain, count_runs, shell_node
+from tests.pflow.service.engine.counting_home import until
+from tests.pflow.store.homes import read_all_files, write_draft
 from tests.requirements import requirement
 
 MANY = 10_000

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine import runlog_writer
-from tests.pflow.engine.counting_home import Home, node, until
+from pflow.service.engine import run_reporter
 from tests.pflow.hostile import (
     GOOD,
     SHORT,
@@ -28,8 +27,9 @@ from tests.pflow.hostile import (
     measure_reply,
     run_in_child,
 )
-from tests.pflow.library.homes import read_all_files, write_draft, write_workflow_file
 from tests.pflow.mcp.sample_workflows import chain, count_runs, shell_node
+from tests.pflow.service.engine.counting_home import Home, node, until
+from tests.pflow.store.homes import read_all_files, write_draft, write_workflow_file
 from tests.requirements import requirement
 from uraniborg.kernel import clock
 
@@ -97,7 +97,7 @@ import json, sys, time
 from pathlib import Path
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.service import Service
+from pflow.service.operations import Service
 
 home, number = Path(sys.argv[1]), sys.argv[2]
 service = Service(Settings(home=home), folder=home.parent)
@@ -253,7 +253,7 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert execute(home, build_failing_workflow(home))["checkpoint"]["resumable"]
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3650 * 86_400)
-    monkeypatch.setattr(runlog_writer, "datetime", EarlierClock)
+    monkeypatch.setattr(run_reporter, "datetime", EarlierClock)
     monkeypatch.setattr(clock, "datetime", EarlierClock)
     (home.parent / "well").touch()
     reply = execute(home)

@@ -10,16 +10,15 @@ from fastapi.routing import APIRoute
 
 import pflow
 from pflow import mcp_server
-from pflow.changes import ChangeRecord
-from pflow.engine.runlog import RunLog
-from pflow.ir.checker import CheckResult
-from pflow.run_history import RunHistory
-from pflow.service import Service
-from pflow.workflow_texts import WorkflowTexts
+from pflow.domain.ir.checker import CheckResult
+from pflow.service.history import ChangeRecord, RunHistory
+from pflow.service.operations import Service
+from pflow.service.workflow_texts import WorkflowTexts
+from pflow.store.run_log import RunLog
 from tests.reply_declarations import PackageTypes, iter_functions, list_operations, list_untyped_parts
-from uraniborg.console.routes import run_history, running, runs, schedules, workflows
-from uraniborg.console.routes.run_history import RunApprovals, RunProgress
-from uraniborg.console.routes.running import RunningCounts
+from uraniborg.console.routes import every_page, runs, workflows
+from uraniborg.console.routes.every_page import RunningCounts
+from uraniborg.console.routes.runs import RunApprovals, RunProgress
 from uraniborg.kernel.inbox import Entry
 from uraniborg.kernel.reply_route import ReplyRoute
 
@@ -47,8 +46,8 @@ OPAQUE: Final = {
 RAW_OUTPUTS: Final = Mapping[str, object]
 """What a node returns, of any type, before it becomes JSON."""
 RUNNING_NODES: Final = (
-    *("pflow.engine.executors", "pflow.engine.cluster_executor"),
-    *("pflow.registry.registry", "pflow.registry.function_loader"),
+    *("pflow.service.engine.executors", "pflow.service.engine.cluster_executor"),
+    *("pflow.store.node_registry", "pflow.store.node_registry"),
 )
 """The modules that load and call the functions of nodes."""
 CHILD: Final = "pflow.nodes.python_child"
@@ -66,7 +65,7 @@ def list_operations_and_builders() -> dict[str, Callable[..., Any]]:
 
 @cache
 def list_routes() -> dict[str, Callable[..., Any]]:
-    routers = (module.router for module in (workflows, schedules, runs, run_history, running))
+    routers = (module.router for module in (workflows, runs, runs, runs, every_page))
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     assert all(isinstance(route, ReplyRoute) for route in routes)
     return {f"{route.methods} {route.path}": inspect.unwrap(route.endpoint) for route in routes}

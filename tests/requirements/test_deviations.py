@@ -9,23 +9,23 @@ import pytest
 
 import paper_search
 from paper_library import Library, sample_shelf
-from paper_library.build import builder
-from paper_library.limits import READ_CHARS
+from paper_library.domain.limits import READ_CHARS
 from paper_library.mcp_server import make_mcp_server as make_library_server
-from paper_library.worker_threads import WorkerThreads
+from paper_library.service.build import builder
+from paper_library.service.live_shelf import WorkerThreads
 from paper_search import mcp_server
 from paper_search.config import SessionsConfig
 from paper_search.export import FORMATS
 from paper_search.models import MAX_RESULTS_CAP
-from paper_search.sessions.export_pages import MOST_PAPERS
+from paper_search.service.sessions.reply_builder import MOST_PAPERS
 from pflow.config import Settings
 from pflow.mcp_server import build_server
-from pflow.replies import MAX_OUTPUT_BYTES
-from pflow.service import BROWSE_BYTES
+from pflow.service.engine.results import MAX_OUTPUT_BYTES
+from pflow.service.operations import BROWSE_BYTES
 from tests.requirements.ledger import ROOT, deviations, list_deviations, list_quoted_names, requirements
+from universe.api.mcp_contents import STATE_BYTES
 from universe.config import UniverseConfig
 from universe.mcp_server import make_mcp_server
-from universe.service.mcp_replies import STATE_BYTES
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
 from uraniborg.kernel.mcp import Server

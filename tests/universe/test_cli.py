@@ -15,9 +15,9 @@ from typing import Final
 
 import pytest
 
+from tests.universe.api.rest.processes import run_server_process
 from tests.universe.command_line import CommandResult, RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
-from tests.universe.rest.processes import run_server_process
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.person import get_user_name
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.universe.command_line import RunUniverse
-from tests.universe.exchange.archive_tables import PLANET, make_archive_csv
-from tests.universe.exchange.test_horizons import MARS
+from tests.universe.domain.exchange.archive_tables import PLANET, make_archive_csv
+from tests.universe.domain.exchange.test_horizons import MARS
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 from tests.universe.actors import name_actor
 from tests.universe.command_line import RunUniverse
 from universe.config import load_config
-from universe.jobs.service import JobService
+from universe.service.jobs.job_service import JobService
 from universe.service.universes import UniverseService
-from universe.store.factory import make_store
+from universe.store.memory import make_store
 
 
 def compute_job(days: float = 2) -> str:

@@ -7,9 +7,9 @@ import pytest
 from tests.universe import test_cli
 from tests.universe.command_line import RunUniverse
 from universe.cli import app
-from universe.nbody.text_formats import format_days_and_years
-from universe.plotting import Panel, Series, draw_chart
-from universe.plotting.marks import Label, Polyline
+from universe.domain.names_and_numbers import format_days_and_years
+from universe.domain.plotting import Panel, Series, draw_chart
+from universe.domain.plotting.drawing import Label, Polyline
 
 made = test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)

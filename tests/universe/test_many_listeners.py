@@ -8,8 +8,8 @@ from typing import Final
 import httpx
 import pytest
 
+from tests.universe.api.rest.processes import run_server_process
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.processes import run_server_process
 
 LISTENERS: Final = 1_500
 SILENT: Final = 20

@@ -13,27 +13,27 @@ from pydantic import TypeAdapter
 import universe
 from tests import reply_declarations
 from tests.package_functions import iter_dictionaries_of_anything
-from tests.universe.rest.rest_server import create_universe, run_server
-from universe import node_replies, replies, workflow_nodes
-from universe.app import UniverseApp, make_app
+from tests.universe.api.rest.rest_server import create_universe, run_server
+from universe.api import workflow_nodes
+from universe.api.app import UniverseApp, make_app
 from universe.config import UniverseConfig
+from universe.domain.nbody.measurement_replies import RunReply, TransitReply, VelocityReply
+from universe.domain.physics.physics_report import report_physics, report_zones
 from universe.domain.state import Plain, State
-from universe.exchange.universe_import import create_imported_universes
-from universe.jobs import replies as job_replies
-from universe.jobs.measurement import Measurement, measure, summarise_reply
-from universe.jobs.service import JobService
-from universe.jobs.store import Job, JobStore
+from universe.domain.systems import load_system
 from universe.mcp_server import make_mcp_server
-from universe.nbody.replies import RunReply, TransitReply, VelocityReply
-from universe.physics.report import report_physics, report_zones
-from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
-from universe.service import replies as builders
-from universe.service import state_differences
+from universe.service import replies, state_views
+from universe.service import reply_encoding as builders
+from universe.service.initial_states import create_imported_universes
+from universe.service.jobs import options_and_replies as job_replies
+from universe.service.jobs.job_service import JobService
+from universe.service.jobs.job_store import JobStore, StoredJob
+from universe.service.jobs.measurement import Measurement, measure, summarise_reply
 from universe.service.universes import UniverseService
+from universe.service.value_origins import describe_sourced_values, trace_value_origin
 from universe.store.memory import MemoryStore
 from universe.store.replica import Replica
 from universe.store.sqlite import SqliteStore
-from universe.systems import load_system
 from uraniborg.kernel.mcp.testing import connect_client, get_json
 from uraniborg.kernel.reply_route import ReplyRoute
 
@@ -95,9 +95,9 @@ OPERATIONS = [
     *list_operations(UniverseService),
     *list_operations(JobService),
     *list_operations(JobStore),
-    *list_operations(Job),
+    *list_operations(StoredJob),
     *list_functions(builders),
-    *list_functions(state_differences),
+    *list_functions(state_views),
     *(trace_value_origin, describe_sourced_values, report_physics, report_zones, create_imported_universes),
     *(load_system, measure, summarise_reply),
     *(workflow_nodes.command, workflow_nodes.nbody, workflow_nodes.transits, workflow_nodes.state),
@@ -108,7 +108,7 @@ FREE = {"keep_only_fields": "a part of an entity", "read_stars": "the bodies of 
 
 def read_return_type(function: Callable[..., Any]) -> Any:
     plain = inspect.unwrap(function)
-    known = {name: value for module in (replies, job_replies, node_replies) for name, value in vars(module).items()}
+    known = {name: value for module in (replies, job_replies, workflow_nodes) for name, value in vars(module).items()}
     known |= {"Plain": Plain, "Measurement": Measurement}
     return get_type_hints(plain, globalns={**known, **vars(inspect.getmodule(plain))}, include_extras=True)["return"]
 

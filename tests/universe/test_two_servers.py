@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from tests.installed_programs import find_program
+from tests.universe.api.rest.processes import SOON, Served
+from tests.universe.api.rest.stream_listener import Event, Listener, open_client, open_listener, post_command
 from tests.universe.domain.samples import add_star
 from tests.universe.postgres_server import PostgresServer
-from tests.universe.rest.processes import SOON, Served
-from tests.universe.rest.stream_listener import Event, Listener, open_client, open_listener, post_command
 
 CLIENTS: Final = 8
 EACH: Final = 25

@@ -15,9 +15,9 @@ import typer.main
 FILE: Final = Path(__file__).with_name("help_texts.txt")
 PROGRAMS: Final = {
     "uraniborg": ("uraniborg.cli", "uraniborg.cli"),
-    "paper-search": ("paper_search.command", "paper_search.command"),
-    "python -m paper_search": ("paper_search.search_command", "paper_search.__main__"),
-    "paper-library": ("paper_library.cli", "paper_library.__main__"),
+    "paper-search": ("paper_search.cli.command", "paper_search.cli.command"),
+    "python -m paper_search": ("paper_search.cli.search_command", "paper_search.__main__"),
+    "paper-library": ("paper_library.cli.command", "paper_library.__main__"),
     "universe": ("universe.cli", "universe.__main__"),
     "pflow": ("pflow.cli.main", "pflow.__main__"),
     "paper-search-mcp": (None, "paper_search.mcp_server"),

@@ -6,28 +6,25 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
-from paper_library.paper_notes import PaperNotes
-from paper_library.sample_shelf_builder import sample_shelf
-from paper_library.shelf_catalog import remember_shelf
-from paper_search.sessions import SessionManager
-from paper_search.sessions.saved_marks import MarkStore
-from paper_search.sessions.session_review import SessionReview
-from paper_search.sessions.session_update import copy_for_another_round, start_another_round
-from pflow.remote_mcp_servers import add_server, remove_server
-from pflow.scheduling.installed_schedules import remove_schedule
-from pflow.scheduling.scheduled_workflow import install_job, schedule_workflow
-from pflow.service import Service
-from pflow.workflow_texts import WorkflowTexts
-from uraniborg.backup import write_backup
-from uraniborg.connect.client_file import FileChange
-from uraniborg.console.access.sign_ins import SignIns
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
+from paper_library.service.shelf_catalog import remember_shelf, sample_shelf
+from paper_library.store.paper_notes import PaperNotes
+from paper_search.service.new_searches import copy_for_another_round, start_another_round
+from paper_search.service.review.session_review import SessionReview
+from paper_search.service.sessions import SessionManager
+from paper_search.store.saved_marks import MarkStore
+from pflow.service.installed_schedules import install_job, remove_schedule, schedule_workflow
+from pflow.service.operations import Service
+from pflow.service.remote_mcp_servers import add_server, remove_server
+from pflow.service.workflow_texts import WorkflowTexts
+from uraniborg.connect.client_file import ClientFileChange
+from uraniborg.console.sign_ins import SignIns
 from uraniborg.console.workers.run_workers import RunWorkers
-from uraniborg.credentials import AgentCredentials
-from uraniborg.installation_facts import change_setting
-from uraniborg.restore import restore_backup
-from uraniborg.search_shelves import ShelfBuilds
+from uraniborg.console.workers.shelf_builds import ShelfBuilds
+from uraniborg.installation.backup import restore_backup, write_backup
+from uraniborg.installation.folders_and_settings import change_setting
+from uraniborg.servers.credentials import AgentCredentials
 
 SERVICES = [
     (
@@ -84,7 +81,7 @@ SERVICES = [
         },
     ),
     (AgentCredentials, {"find_client"}),
-    (FileChange, {"format_diff"}),
+    (ClientFileChange, {"format_diff"}),
 ]
 FUNCTIONS = [
     *(start_another_round, copy_for_another_round),

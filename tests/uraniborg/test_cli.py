@@ -12,8 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from uraniborg import cli
-from uraniborg.story.bundle_checks import STORY
-from uraniborg.story.last_bundle import read_story_bundle
+from uraniborg.story.finished_bundle import STORY, read_story_bundle
 
 CHOSEN: Final = {
     "searches": ["s1", "s2"],
@@ -29,26 +28,30 @@ CHOICE: Final = (
 NOTHING: Final = dict.fromkeys(CHOSEN)
 
 COMMANDS: Final[list[tuple[str, str, Any]]] = [
-    ("serve", "uraniborg.serve.run_serve", call(None, open_browser=False, new_token=False, as_json=False)),
-    ("serve --open", "uraniborg.serve.run_serve", call(None, open_browser=True, new_token=False, as_json=False)),
+    ("serve", "uraniborg.servers.process.run_serve", call(None, open_browser=False, new_token=False, as_json=False)),
+    (
+        "serve --open",
+        "uraniborg.servers.process.run_serve",
+        call(None, open_browser=True, new_token=False, as_json=False),
+    ),
     (
         "serve --port 9 --new-token --json",
-        "uraniborg.serve.run_serve",
+        "uraniborg.servers.process.run_serve",
         call(9, open_browser=False, new_token=True, as_json=True),
     ),
     (
         "demo",
-        "uraniborg.story_server.run_demo",
+        "uraniborg.story.browser.run_demo",
         call(None, is_script=False, is_restart=False, years=None, open_browser=False, as_json=False),
     ),
     (
         "demo --open --restart",
-        "uraniborg.story_server.run_demo",
+        "uraniborg.story.browser.run_demo",
         call(None, is_script=False, is_restart=True, years=None, open_browser=True, as_json=False),
     ),
     (
         "demo --script -o out --years 2 --json",
-        "uraniborg.story_server.run_demo",
+        "uraniborg.story.browser.run_demo",
         call(Path("out"), is_script=True, is_restart=False, years=2.0, open_browser=False, as_json=True),
     ),
     ("inbox --json", "uraniborg.inbox_commands.show_inbox", call(as_json=True)),
@@ -84,36 +87,36 @@ COMMANDS: Final[list[tuple[str, str, Any]]] = [
     ),
     (
         "doctor --online",
-        "uraniborg.installation_commands.run_and_print_checks",
+        "uraniborg.installation.command.run_and_print_checks",
         call(online=True, as_json=False, quiet=False),
     ),
     (
         "doctor --json --quiet",
-        "uraniborg.installation_commands.run_and_print_checks",
+        "uraniborg.installation.command.run_and_print_checks",
         call(online=False, as_json=True, quiet=True),
     ),
-    ("paths --json", "uraniborg.installation_commands.print_locations", call(as_json=True)),
+    ("paths --json", "uraniborg.installation.command.print_locations", call(as_json=True)),
     (
         "settings library --all --json",
-        "uraniborg.installation_commands.print_settings",
+        "uraniborg.installation.command.print_settings",
         call("library", include_defaults=True, as_json=True),
     ),
     (
         "backup all.tar.gz --replace --quiet --json",
-        "uraniborg.installation_commands.write_and_print_backup",
+        "uraniborg.installation.command.write_and_print_backup",
         call(Path("all.tar.gz"), replace=True, as_json=True, quiet=True),
     ),
     (
         "restore all.tar.gz --replace --quiet",
-        "uraniborg.installation_commands.restore_and_print_backup",
+        "uraniborg.installation.command.restore_and_print_backup",
         call(Path("all.tar.gz"), replace=True, as_json=False, quiet=True),
     ),
     (
         "restore all.tar.gz --json",
-        "uraniborg.installation_commands.restore_and_print_backup",
+        "uraniborg.installation.command.restore_and_print_backup",
         call(Path("all.tar.gz"), replace=False, as_json=True, quiet=False),
     ),
-    ("changes --limit 3 --json", "uraniborg.change_list.print_changes", call(3, as_json=True)),
+    ("changes --limit 3 --json", "uraniborg.installation.command.print_changes", call(3, as_json=True)),
     (
         "export -o b.zip",
         "uraniborg.bundle.command.choose_and_export",
@@ -203,7 +206,7 @@ def test_every_option_of_every_command_is_given_above() -> None:
 @pytest.mark.parametrize(
     ("line", "operation"),
     [
-        ("doctor", "uraniborg.installation_commands.run_and_print_checks"),
+        ("doctor", "uraniborg.installation.command.run_and_print_checks"),
         ("verify b.zip", "uraniborg.bundle.command.verify_and_print"),
     ],
 )
@@ -216,7 +219,7 @@ def test_the_outcome_of_checks_is_the_exit_code(monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize(
     ("line", "module", "seen"),
     [
-        ("search run comets", "paper_search.command", ["paper-search", "run", "comets"]),
+        ("search run comets", "paper_search.cli.command", ["paper-search", "run", "comets"]),
         ("library", "paper_library.__main__", ["paper-library"]),
         ("universe list --json", "universe.__main__", ["universe", "list", "--json"]),
         ("flow run x", "pflow.__main__", ["pflow", "run", "x"]),

@@ -35,7 +35,7 @@ WORKFLOW: dict[str, Any] = {
     ],
 }
 COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "paper-search run": (("paper_search.command", "run", QUERY, "--replay", str(RECORDING)), ""),
+    "paper-search run": (("paper_search.cli.command", "run", QUERY, "--replay", str(RECORDING)), ""),
     "paper-library sample": (("paper_library", "sample"), "data/library/sample-shelf/manifest.json"),
     "universe new": (("universe", "new", "--id", "t"), "data/universe/universes.db"),
     "universe list": (("universe", "list"), ""),

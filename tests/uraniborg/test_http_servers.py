@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from paper_library.sample_shelf_builder import sample_shelf
+from paper_library.service.shelf_catalog import sample_shelf
 from tests.installed_programs import find_program
 from tests.requirements import requirement
 from tests.shared_folders import make_once

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from paper_search.config import AppConfig
-from paper_search.session_replies import SessionReply
-from paper_search.sessions import SessionManager
-from paper_search.sessions.store import SessionFiles
+from paper_search.service.session_replies import SessionReply
+from paper_search.service.sessions import SessionManager
+from paper_search.store.session_files import SessionFiles
 from pflow.config import Settings
-from pflow.service import Service
+from pflow.service.operations import Service
 from tests.installed_programs import Program
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING

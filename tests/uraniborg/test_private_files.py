@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from paper_search.sessions.saved_marks import Marks, MarkStore
-from paper_search.sessions.store import SessionFiles
-from paper_search.sources.answer_cache import CachingTransport
-from paper_search.sources.answer_store import AnswerStore
 from paper_search.sources.interfaces import Request
+from paper_search.sources.transport.answer_cache import AnswerStore, CachingTransport
+from paper_search.store.saved_marks import MarkStore, ReviewerMarks
+from paper_search.store.session_files import SessionFiles
 from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
-from universe.store.factory import make_store
+from universe.store.memory import make_store
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -53,12 +52,12 @@ def test_the_inbox_is_private_and_repaired(house: Path) -> None:
 def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
     session = "0" * 32
     SessionFiles().write(session, "first", "{}", create_session=True)
-    MarkStore().save(session, Marks(checkpoint_id="c"))
+    MarkStore().save(session, ReviewerMarks(checkpoint_id="c"))
     assert len([path for path in house.rglob("*") if path.is_file()]) == 3  # with the lock of the marks
     assert modes_below(house) == {}
     open_up(house)
     SessionFiles().read(session, "first")
-    MarkStore().save(session, Marks(checkpoint_id="c"))
+    MarkStore().save(session, ReviewerMarks(checkpoint_id="c"))
     assert modes_below(house) == {}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.pflow.hostile import AS_ANYBODY, GOOD
-from tests.pflow.library.homes import write_draft
+from tests.pflow.store.homes import write_draft
 from uraniborg.kernel.inbox import Inbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a superuser do without its powers")

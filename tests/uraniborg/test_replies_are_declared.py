@@ -18,37 +18,32 @@ import paper_search
 import pflow
 import universe
 import uraniborg
-from paper_library.export import CitedPaper
+from paper_library.service.export import CitedPaper
 from paper_search.models import PaperCollection
 from tests.package_functions import PackageFunctions, iter_dictionaries_of_anything, iter_functions, list_modules
 from tests.reply_declarations import list_operations, list_untyped_dictionaries, list_untyped_parts
 from universe.domain.state import Plain, State
-from uraniborg import (
-    change_list,
-    doctor,
-    inbox_replies,
-    installation_facts,
-    part_questions,
-    search_shelves,
-)
-from uraniborg.bundle import export, inspection, records, signatures, verification
-from uraniborg.connect import command, servers
+from uraniborg import inbox_questions, inbox_replies
+from uraniborg.bundle import checks, export, records, signatures, verification
+from uraniborg.connect import command, server_entries
 from uraniborg.console import replies as console_replies
 from uraniborg.console import routes
-from uraniborg.console.events.broadcast import EventBroadcast
+from uraniborg.console.event_broadcast import EventBroadcast
+from uraniborg.console.workers import shelf_builds
+from uraniborg.installation import command, doctor, folders_and_settings
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Entry, Inbox
 from uraniborg.kernel.reply_route import ReplyRoute
-from uraniborg.story import runner
+from uraniborg.story import worker
 from uraniborg.story.folder import StoryFolder
 from uraniborg.story.service import Story
 
 KERNEL: Final = "uraniborg.kernel"
 """The package that all parts share, which has tests of its own."""
 SERVICES: Final = (
-    *(Inbox, EventBroadcast, Story, StoryFolder, inspection.Inspection),
-    *(inbox_replies, part_questions, change_list, installation_facts, search_shelves, doctor),
-    *(export, verification, signatures, runner, servers),
+    *(Inbox, EventBroadcast, Story, StoryFolder, checks.Inspection),
+    *(inbox_replies, inbox_questions, command, folders_and_settings, shelf_builds, doctor),
+    *(export, verification, signatures, worker, server_entries),
     command,
 )
 OPAQUE: Final = {

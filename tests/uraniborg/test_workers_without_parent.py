@@ -12,14 +12,14 @@ import pytest
 SOON_S: Final = 60
 NO_BODIES: Final = b"{}"
 WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
-    "a run": (["pflow.run_worker"], {"id": 0, "request": {"name": "quick"}}),
+    "a run": (["pflow.api.run_worker"], {"id": 0, "request": {"name": "quick"}}),
     "a shelf": (
-        ["uraniborg.shelf_worker"],
+        ["uraniborg.console.workers.shelf_worker"],
         {"id": 0, "request": {"papers": "papers.bib", "shelf": "shelf", "actor": None}},
     ),
     "a step of the story": (["uraniborg.story.worker"], {"id": 0, "request": {"describe": True}}),
     "a job": (
-        ["universe.jobs.worker"],
+        ["universe.service.jobs.worker"],
         {
             "id": 0,
             "request": {"path": "jobs.db", "id": "j", "title": "u"},

@@ -1,1 +1,1 @@
-"""A shelf on disk: its layout, index and assets, and lookups without a search."""
+"""A shelf on disk: its files, index and assets, what is stored beside it, and lookups without a search."""

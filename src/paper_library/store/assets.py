@@ -7,10 +7,9 @@ from pathlib import Path
 
 import httpx
 
+from paper_library.domain.limits import ASSET_BYTES
 from paper_library.errors import AssetFetchFailed, AssetInvalid
-from paper_library.limits import ASSET_BYTES
-from paper_library.regular_files import NotRegular, open_regular_file
-from paper_library.store.layout import STATIC, make_asset_path
+from paper_library.store.layout import STATIC, NotRegular, make_asset_path, open_regular_file
 from paper_library.store.shelf import AssetRef
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import confine_path

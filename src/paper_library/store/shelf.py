@@ -20,10 +20,11 @@ from urllib.parse import quote, unquote
 import orjson
 import tantivy
 
+from paper_library.domain.excerpts import is_default_summary
+from paper_library.domain.limits import AUTHORS_SHOWN, VALUE_CHARS
+from paper_library.domain.markdown import extract_json_text, extract_plain_text
+from paper_library.domain.paper_ids import RECORD_SCHEME, is_paper_id, list_lookup_keys
 from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
-from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
-from paper_library.paper_ids import RECORD_SCHEME, is_paper_id, list_lookup_keys
-from paper_library.regular_files import open_regular_file
 from paper_library.store.index import AUTHOR, NUMBER, open_index
 from paper_library.store.layout import (
     DATABASE,
@@ -34,17 +35,20 @@ from paper_library.store.layout import (
     SUMMARY,
     TEXT_KINDS,
     TRANSLATION,
+    Manifest,
+    compute_file_digest,
     make_asset_path,
+    make_damaged_error,
+    open_regular_file,
+    read_builder,
+    read_manifest,
 )
-from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_builder, read_manifest
-from paper_library.text.default_summary import is_default_summary
-from paper_library.text.markdown import extract_json_text, extract_plain_text
 from uraniborg.kernel.suggestions import find_nearest_ids
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.words import fold_text, split_words
 
 if TYPE_CHECKING:
-    from paper_library.replies import ShelfCounts, StoredMetadata
+    from paper_library.domain.replies import ShelfCounts, StoredMetadata
 
 _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000

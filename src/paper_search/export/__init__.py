@@ -13,11 +13,9 @@ from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
     from paper_search.citation_keys import citation_keys
-    from paper_search.export.json_text import export_json
-    from paper_search.export.markdown import export_markdown
+    from paper_search.export.formats import export_bibtex, export_csl_json, export_json, export_markdown, export_ris
     from paper_search.export.prisma import export_prisma, export_prisma_json
     from paper_search.export.prisma_svg import export_prisma_svg
-    from paper_search.export.references import export_bibtex, export_csl_json, export_ris
     from paper_search.models import PaperCollection
 
 __all__ = [
@@ -37,14 +35,14 @@ __all__ = [
 
 _MODULES = {
     "citation_keys": "paper_search.citation_keys",
-    "export_bibtex": "paper_search.export.references",
-    "export_csl_json": "paper_search.export.references",
-    "export_json": "paper_search.export.json_text",
-    "export_markdown": "paper_search.export.markdown",
+    "export_bibtex": "paper_search.export.formats",
+    "export_csl_json": "paper_search.export.formats",
+    "export_json": "paper_search.export.formats",
+    "export_markdown": "paper_search.export.formats",
     "export_prisma": "paper_search.export.prisma",
     "export_prisma_json": "paper_search.export.prisma",
     "export_prisma_svg": "paper_search.export.prisma_svg",
-    "export_ris": "paper_search.export.references",
+    "export_ris": "paper_search.export.formats",
 }
 
 

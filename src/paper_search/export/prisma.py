@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from paper_search.export.markdown import format_markdown_cell
+from paper_search.domain.review_models import DuplicateCorrection, Exclusion, ExclusionReason
+from paper_search.domain.source_descriptions import describe_shortfall, describe_stop, get_source_label, has_failed
+from paper_search.export.formats import format_markdown_cell
 from paper_search.export.prisma_flow import (
     LABELS,
     REMOVED_BY_AUTOMATION,
@@ -17,9 +19,6 @@ from paper_search.export.prisma_flow import (
 )
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.recordings import find_offline_notice
-from paper_search.review_models import DuplicateCorrection, Exclusion, ExclusionReason
-from paper_search.source_labels import get_source_label
-from paper_search.source_outcomes import describe_shortfall, describe_stop, has_failed
 from uraniborg.kernel.actors import Actor, describe_actor
 from uraniborg.kernel.text import plural
 

@@ -7,9 +7,8 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from paper_search.models import Paper, PaperCollection, PartOrigin, RoundLog, SourceReport
-from paper_search.plan_text import format_origin_value
-from paper_search.review_models import (
+from paper_search.domain.query.filters import count_unknown_years_kept
+from paper_search.domain.review_models import (
     BY_AUTOMATION,
     BY_REVIEWER,
     EXCLUSIONS_BY_JUDGE,
@@ -20,8 +19,9 @@ from paper_search.review_models import (
     ReviewStatus,
     find_judge_of_decisions,
 )
-from paper_search.source_outcomes import describe_incomplete_search
-from paper_search.unknown_years import count_unknown_years_kept
+from paper_search.domain.source_descriptions import describe_incomplete_search
+from paper_search.models import Paper, PaperCollection, PartOrigin, RoundLog, SourceReport
+from paper_search.sources.query_translation import format_origin_value
 from uraniborg.kernel.stored_actor import StoredActor
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"

@@ -6,6 +6,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Final
 
+from paper_search.domain.source_descriptions import get_source_label
 from paper_search.export.prisma_flow import (
     LABELS,
     REMOVED_BY_AUTOMATION,
@@ -18,7 +19,6 @@ from paper_search.export.prisma_flow import (
 )
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
-from paper_search.source_labels import get_source_label
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
 from uraniborg.kernel.text import plural
 

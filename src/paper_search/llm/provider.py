@@ -1,18 +1,80 @@
-"""Ask the language model of the settings for text or for a JSON object."""
+"""Ask the language model of the settings with prompts, for answers of known types; record and replay answers."""
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from importlib.resources import files
 from itertools import islice
-from typing import Final, cast
+from typing import Final, Protocol, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
 
 from paper_search.config import LLMConfig
+from paper_search.domain.field_profiles import Domain
+from paper_search.domain.intent.text_cleanup import normalise_text
+from paper_search.domain.query.query_texts import parse_phrase
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
-from paper_search.llm.base import LLMProvider
-from uraniborg.kernel.boundary import parse_lenient_json
+from paper_search.sources.interfaces import Request, Response, Transport
+from uraniborg.kernel.boundary import make_all_encodable, parse_lenient_json
 from uraniborg.kernel.chat import ChatClient, ChatError, Failure, find_provider, import_client_library, make_endpoint
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
+
+
+class LLMProvider(Protocol):
+    """A model that answers in text or in JSON. Its methods raise LLMError and nothing else."""
+
+    async def complete(self, system: str, user: str) -> str: ...
+
+    async def complete_json(self, system: str, user: str, schema: JsonObject | None = None) -> JsonObject: ...
+
+
+def make_answer_schema(model: type[BaseModel]) -> JsonObject:
+    """Return the JSON schema that a model's answer must fit, without the fields that only the program writes."""
+    schema = model.model_json_schema()
+    for field in ("notes", "origins"):
+        schema["properties"].pop(field, None)
+    schema.get("$defs", {}).pop("PartOrigin", None)
+    return schema
+
+
+MAX_TEXT_CHARS: Final = 300
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+async def ask_model(
+    llm: LLMProvider, prompt: str, domain: Domain | None, data: Mapping[str, object], answer_type: type[Answer]
+) -> tuple[Answer | None, str]:
+    """Return the answer of a model, or None and the problem in words. Never raises."""
+    field = f"\nField of research: {domain.description} {domain.instructions}" if domain else ""
+    question = json.dumps(data, ensure_ascii=False)
+    try:
+        answer = await llm.complete_json(read_prompt(prompt) + field, question, _make_schema(answer_type))
+        return answer_type.model_validate(answer), ""
+    except LLMError as exc:
+        return None, f"The language model failed ({exc.code})"
+    except ValidationError:
+        return None, "The answer of the language model was invalid"
+
+
+def clean_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts of a model that hold a word, each once, as clean lines without quotation marks."""
+    cleaned = (normalise_text(text).replace('"', " ").strip()[:MAX_TEXT_CHARS] for text in texts)
+    return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))
+
+
+@lru_cache(maxsize=16)
+def read_prompt(name: str) -> str:
+    """Return the instructions for one kind of question."""
+    return files("paper_search.llm").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=16)
+def _make_schema(answer_type: type[BaseModel]) -> JsonObject:
+    return make_answer_schema(answer_type)
+
 
 _FENCED = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)
 _MAX_ATTEMPTS = 50
@@ -120,3 +182,59 @@ def _find_first_object(text: str) -> JsonObject | None:
             _, end = decoder.raw_decode(text, brace.start())
             return parse_lenient_json(text[brace.start() : end])
     return None
+
+
+NAME: Final = "model"
+_TEXT, _JSON = "model://text", "model://json"
+_FAILURES: Final = {kind.code: kind for kind in (LLMError, LLMAuthError, LLMRateLimitError, LLMResponseError)}
+
+
+class ModelTransport:
+    """Sends the requests of a `TransportedModel` to the model, and all others to another transport."""
+
+    def __init__(self, model: LLMProvider, inner: Transport) -> None:
+        self._model = model
+        self._inner = inner
+
+    async def send(self, request: Request) -> Response:
+        """Return the model's answer or error as a response, or the response of the other transport."""
+        if request.source != NAME:
+            return await self._inner.send(request)
+        prompt = dict(request.form)
+        try:
+            if request.url == _TEXT:
+                answer: object = await self._model.complete(prompt["system"], prompt["user"])
+            else:
+                answer = await self._model.complete_json(prompt["system"], prompt["user"], json.loads(prompt["schema"]))
+        except LLMError as error:
+            return _make_response({"failed": error.code, "message": error.message})
+        return _make_response({"answer": make_all_encodable(answer)})
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class TransportedModel:
+    """An LLMProvider whose answers come through a transport."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def complete(self, system: str, user: str) -> str:
+        """Return the model's answer. Raise LLMError if there is none."""
+        return str(await self._request_answer(_TEXT, system, user, None))
+
+    async def complete_json(self, system: str, user: str, schema: JsonObject | None = None) -> JsonObject:
+        """Return the JSON object in the model's answer. Raise LLMError if there is none."""
+        return cast("JsonObject", await self._request_answer(_JSON, system, user, schema))
+
+    async def _request_answer(self, url: str, system: str, user: str, schema: JsonObject | None) -> object:
+        form = (("system", system), ("user", user), ("schema", json.dumps(schema, sort_keys=True)))
+        reply = json.loads((await self._transport.send(Request(NAME, url, form=form))).body)
+        if "answer" in reply:
+            return reply["answer"]
+        raise _FAILURES.get(reply["failed"], LLMError)(reply["message"])
+
+
+def _make_response(reply: JsonObject) -> Response:
+    return Response(200, json.dumps(reply, ensure_ascii=False).encode())

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from paper_search.dedup import assign_distinct_ids, deduplicate, merge_as_one
-from paper_search.dedup.record_merging import name_records
-from paper_search.large_work import call_in_thread_if_large
+from paper_search.domain.dedup import assign_distinct_ids, deduplicate, merge_as_one
+from paper_search.domain.dedup.record_merging import name_records
+from paper_search.domain.large_work import call_in_thread_if_large
 from paper_search.models import RawPaper
 from paper_search.workflow.skill_interfaces import DistinctPapers
 

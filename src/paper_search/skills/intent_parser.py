@@ -2,15 +2,14 @@
 
 import asyncio
 
-from paper_search.domains import get_domain
-from paper_search.identifier_queries import read_identifiers
-from paper_search.intent.concepts import MAX_CONCEPTS
-from paper_search.intent.intent_reader import read_intent
-from paper_search.intent.reading import correct_limits
-from paper_search.intent.text_cleanup import normalise_text
-from paper_search.intent.vocabulary import Vocabulary
-from paper_search.llm.base import LLMProvider
-from paper_search.llm.questions import MAX_TEXT_CHARS, ask_model, clean_texts
+from paper_search.domain.field_profiles import get_domain
+from paper_search.domain.intent.concepts import MAX_CONCEPTS
+from paper_search.domain.intent.intent_reader import read_intent
+from paper_search.domain.intent.reading import correct_limits
+from paper_search.domain.intent.text_cleanup import normalise_text
+from paper_search.domain.intent.vocabulary import Vocabulary
+from paper_search.domain.query.identifier_queries import read_identifiers
+from paper_search.llm.provider import MAX_TEXT_CHARS, LLMProvider, ask_model, clean_texts
 from paper_search.models import ParsedIntent, SearchConstraints
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.years.reading import describe_years

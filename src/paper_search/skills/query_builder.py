@@ -6,23 +6,20 @@ from typing import TypedDict
 
 from pydantic import BaseModel, Field
 
-from paper_search.domains import get_domain
-from paper_search.identifier_queries import read_identifiers
-from paper_search.intent.block_changes import accept_suggestions, add_blocks
-from paper_search.intent.concept_blocks import MAX_BLOCKS, make_block
-from paper_search.intent.feedback import list_exact_changes, select_accepted
-from paper_search.intent.strategy_planner import plan_strategy
-from paper_search.intent.topic_words import is_generic, list_question_words
-from paper_search.intent.vocabulary import Vocabulary
-from paper_search.llm.base import LLMProvider
-from paper_search.llm.questions import ask_model, clean_texts
+from paper_search.domain.field_profiles import get_domain
+from paper_search.domain.intent.concept_blocks import MAX_BLOCKS, accept_suggestions, add_blocks, make_block
+from paper_search.domain.intent.feedback import list_exact_changes, select_accepted
+from paper_search.domain.intent.strategy_planner import plan_strategy
+from paper_search.domain.intent.vocabulary import Vocabulary, is_generic, list_question_words
+from paper_search.domain.query.identifier_queries import read_identifiers
+from paper_search.domain.query.ladder import compose_ladder, list_common_exclusions, list_titles
+from paper_search.llm.provider import LLMProvider, ask_model, clean_texts
 from paper_search.models import (
     ConceptBlock,
     PartOrigin,
     QueryBuilderInput,
     SearchStrategy,
 )
-from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.words import split_words

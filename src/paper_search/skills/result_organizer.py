@@ -1,7 +1,7 @@
 """Skill: select the relevant papers of a round and sort them."""
 
-from paper_search.facets import count_facets
-from paper_search.large_work import call_in_thread_if_large
+from paper_search.domain.facets import count_facets
+from paper_search.domain.large_work import call_in_thread_if_large
 from paper_search.models import Paper, PaperCollection, ScoredPaper, SearchMetadata, SearchStrategy
 from uraniborg.kernel.clock import Clock, SystemClock
 

@@ -6,9 +6,9 @@ from contextlib import aclosing
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import SearchStrategy, SourceReport, SourceStatus
-from paper_search.sources.called_source import search_called_source
+from paper_search.sources.called_sources import search_called_source
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
-from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome, select_supported_options
+from paper_search.workflow.skill_interfaces import ReportedPapers, SearchOutcome, select_supported_options
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -33,7 +33,7 @@ class Searcher:
         strategy: SearchStrategy,
         on_report: Callable[[SourceReport], None] | None = None,
         known: frozenset[str] = frozenset(),
-    ) -> FoundPapers:
+    ) -> ReportedPapers:
         """Return the papers and the reports of all sources; call `on_report` as each source finishes.
 
         Each source is asked for as many papers as the strategy wants, besides those whose ids are in `known`. A failure
@@ -48,7 +48,7 @@ class Searcher:
         # By name, not by arrival, so that the same answers give the same outcome.
         ordered = [results[name] for name in self._select_source_names(strategy)]
         papers = [paper for result in ordered for paper in result.papers]
-        return FoundPapers(papers, [result.report for result in ordered])
+        return ReportedPapers(papers, [result.report for result in ordered])
 
     async def stream_results(
         self, strategy: SearchStrategy, known: frozenset[str] = frozenset()

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
+from paper_search.domain.query.filters import has_year_limit
+from paper_search.domain.query.identifier_queries import Identifier
+from paper_search.domain.query.query_texts import quote_term_if_needed, render_with_operators, render_within_limit
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.errors import NonRetryableError, RetryableError
-from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.filters import has_year_limit
-from paper_search.query.rendering import quote_term_if_needed, render_with_operators, render_within_limit
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import build_paper, find_year, get_element_text, parse_count, read_papers
 from paper_search.sources.response_bodies import (
     limit_page_size,
@@ -20,7 +21,6 @@ from paper_search.sources.response_bodies import (
     select_values_of_scheme,
     split_batches,
 )
-from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import Node
 
@@ -58,7 +58,7 @@ class Arxiv:
             for batch in split_batches(ids, _PAGE)
         ]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         feed = parse_xml(NAME, response)
         if feed.tag != f"{_ATOM}feed":
             raise make_unreadable_error(NAME, "XML that is not an Atom feed")
@@ -71,7 +71,7 @@ class Arxiv:
         more = start < (found or 0)
         if more and not entries:  # this happens under load, and a retry gets the entries
             raise RetryableError(f"{NAME} sent an empty page although it has more papers.", source=NAME)
-        return Page(papers, (replace_params(request, start=start),) if more else (), found, len(entries))
+        return SourcePage(papers, (replace_params(request, start=start),) if more else (), found, len(entries))
 
     def read_failure(self, response: Response) -> Exception | None:
         try:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from paper_search.identifier_queries import Identifier
+from paper_search.domain.query.filters import parse_language
+from paper_search.domain.query.identifier_queries import Identifier
+from paper_search.domain.query.query_texts import list_wanted_words, render_within_limit
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.languages import parse_language
-from paper_search.query.rendering import list_wanted_words, render_within_limit
 from paper_search.sources.editorial_notice_readers import read_crossref_notices
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,
@@ -35,7 +36,6 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
-from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.boolean_query import AllOf, Node
 from uraniborg.kernel.json_values import JsonObject
 
@@ -101,7 +101,7 @@ class Crossref:
         ]
         return [*(Request(NAME, _URL, params) for params in together), *alone]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         body = parse_json_object(NAME, response)
         message, kind = get_object_or_empty(body.get("message")), clean_text(body.get("message-type"))
         if body.get("status") != "ok" or not message:
@@ -112,12 +112,12 @@ class Crossref:
                 else make_unreadable_error(NAME, "JSON that is not a Crossref answer")
             )
         if kind == "work":
-            return Page(read_papers([message], _read_paper))
+            return SourcePage(read_papers([message], _read_paper))
         if kind != "work-list":  # a list of journals, members, funders
-            return Page([])
+            return SourcePage([])
         works = get_list_or_raise(NAME, message, "items")
         papers, found = read_papers(list_json_objects(works), _read_paper), parse_count(message.get("total-results"))
-        return Page(papers, _build_next_requests(request, message, len(works), found), found, len(works))
+        return SourcePage(papers, _build_next_requests(request, message, len(works), found), found, len(works))
 
     def read_failure(self, response: Response) -> Exception | None:
         return make_permanent_refusal_error(

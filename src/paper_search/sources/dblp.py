@@ -4,9 +4,10 @@ import re
 from itertools import islice, product
 from xml.etree.ElementTree import Element
 
+from paper_search.domain.query.query_texts import render_within_limit
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.rendering import render_within_limit
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,
@@ -29,7 +30,6 @@ from paper_search.sources.response_bodies import (
     parse_xml,
     replace_params,
 )
-from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 from uraniborg.kernel.json_values import Json, JsonObject
@@ -67,14 +67,14 @@ class Dblp:
         size = _PAGE if narrowed else limit_page_size(limit, _PAGE)
         return [Request(NAME, _URL, (("q", words), ("format", "json"), ("h", str(size)), ("f", "0"), ("c", "0")))]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         hits = _read_xml_hits_in_json_form(response) if is_xml_or_html(response) else _read_json_hits(response)
         records = get_list_or_raise(NAME, {"hits": hits.get("hit")}, "hits")
         papers = read_papers((get_object_or_empty(hit.get("info")) for hit in list_json_objects(records)), _read_paper)
         found = parse_count(hits.get("@total"))
         start = (parse_count(hits.get("@first")) or 0) + len(records)
         more = records and start < (found or 0)
-        return Page(papers, (replace_params(request, f=start),) if more else (), found, len(records))
+        return SourcePage(papers, (replace_params(request, f=start),) if more else (), found, len(records))
 
     def read_failure(self, response: Response) -> Exception | None:
         return None

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from paper_search.identifier_queries import Identifier
+from paper_search.domain.query.filters import has_year_limit, parse_language, to_bibliographic_code
+from paper_search.domain.query.identifier_queries import Identifier
+from paper_search.domain.query.query_texts import render_own_syntax_within_limit
+from paper_search.domain.strategies.translation import render_for_europe_pmc
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.filters import has_year_limit
-from paper_search.query.languages import parse_language, to_bibliographic_code
 from paper_search.sources.editorial_notice_readers import read_medline_notices
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,
@@ -36,8 +37,6 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
-from paper_search.strategies.source_queries import render_own_syntax_within_limit
-from paper_search.strategies.translation import render_for_europe_pmc
 from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 from uraniborg.kernel.json_values import Json, JsonObject
 
@@ -83,7 +82,7 @@ class EuropePmc:
         ]
         return [_build_search_request(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         body = (
             _convert_xml_to_dict(parse_xml(NAME, response))
             if is_xml_or_html(response)
@@ -96,14 +95,14 @@ class EuropePmc:
         if "resultList" not in body:
             if "hitCount" not in body:
                 raise make_unreadable_error(NAME, "an answer without results")
-            return Page([], found=parse_count(body["hitCount"]))
+            return SourcePage([], found=parse_count(body["hitCount"]))
         records = get_list_or_raise(NAME, get_object_or_empty(body["resultList"]), "result")
         papers = read_papers(list_json_objects(records), _read_paper)
         cursor = clean_text(body.get("nextCursorMark"))
         fresh = cursor and cursor != get_params(request).get("cursorMark")
         more = records and fresh
         follow = (replace_params(request, cursorMark=cursor),) if more else ()
-        return Page(papers, follow, parse_count(body.get("hitCount")), len(records))
+        return SourcePage(papers, follow, parse_count(body.get("hitCount")), len(records))
 
     def read_failure(self, response: Response) -> Exception | None:
         body = get_object_or_empty(try_parse_json(response))

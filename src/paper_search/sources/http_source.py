@@ -2,26 +2,26 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Executor
 from typing import Final
 
+from paper_search.domain.query.identifier_queries import read_identifiers
 from paper_search.errors import DeadlineError, NonRetryableError, RetryableError, SearchSourceError
-from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
+from paper_search.sources.called_sources import SCHEME
 from paper_search.sources.interfaces import (
-    Page,
+    LookupDefinition,
     Request,
     Response,
     SearchSource,
     SourceDefinition,
+    SourcePage,
     SourceResult,
     Transport,
     forget_answer,
 )
-from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
-from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
-from paper_search.sources.run_report import RunCost, build_run_report
+from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery, RunCost, build_run_report
 from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 250
@@ -136,12 +136,12 @@ class _HttpPages:
         if waiting:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 
-    async def _fetch_page_with_retry(self, request: Request, *, missing_ok: bool) -> Page:
+    async def _fetch_page_with_retry(self, request: Request, *, missing_ok: bool) -> SourcePage:
         try:
             response = await self._send_request_until_deadline(request)
         except NonRetryableError as error:
             if missing_ok and error.ids.get("status") == _NOT_FOUND:
-                return Page([])
+                return SourcePage([])
             raise
         try:
             return await self._read_page_or_forget_answer(request, response)
@@ -164,7 +164,7 @@ class _HttpPages:
         self.cost.add_request(response.calls, response.seconds)
         return response
 
-    async def _read_page_or_forget_answer(self, request: Request, response: Response) -> Page:
+    async def _read_page_or_forget_answer(self, request: Request, response: Response) -> SourcePage:
         read = self._definition.read_response
         try:
             if len(response.body) < _QUICKLY_READ:
@@ -176,3 +176,40 @@ class _HttpPages:
                 raise
             _log.exception("an answer could not be read", source=request.source)
             raise NonRetryableError(f"Malformed answer ({type(error).__name__}).") from error
+
+
+_QUERY_PARAMETERS: Final = (
+    *("search_query", "query.bibliographic", "search", "query", "term", "q", "id_list", "filter", "id", "strategy"),
+)
+"""The parameters in which sources receive the query, in the order of preference."""
+
+
+def build_first_requests(
+    definition: SourceDefinition, query: SearchQuery, filters: SearchConstraints, limit: int
+) -> list[Request]:
+    """Return the first requests of a query; a query of identifiers gives lookups."""
+    identifiers = read_identifiers(query.boolean_query)
+    if not identifiers:
+        return definition.build_requests(query, filters, limit)
+    if isinstance(definition, LookupDefinition):
+        return definition.build_lookup_requests(identifiers)
+    return []
+
+
+def explain_missing_requests(query: SearchQuery) -> str:
+    """Return why a query gives no request."""
+    if read_identifiers(query.boolean_query):
+        return "This source cannot look up these identifiers."
+    return "This source finds nothing to search for in this query."
+
+
+def find_query_text(query: SearchQuery, requests: Sequence[Request]) -> str:
+    """Return the exact text that the source receives in the requests of a query."""
+    return "\n".join(map(_find_request_text, requests)) or query.boolean_query
+
+
+def _find_request_text(request: Request) -> str:
+    fields = dict([*request.params, *request.form])
+    if request.url.startswith(SCHEME):
+        return SearchStrategy.model_validate_json(fields["strategy"]).queries[0].boolean_query
+    return next((fields[name] for name in _QUERY_PARAMETERS if name in fields), request.address)

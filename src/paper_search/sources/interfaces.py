@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
-from paper_search.identifier_queries import Identifier
+from paper_search.domain.query.identifier_queries import Identifier
 from paper_search.models import (
     RawPaper,
     SearchConstraints,
@@ -66,7 +66,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SourcePage:
     """The content of one response."""
 
     papers: list[RawPaper]
@@ -100,7 +100,7 @@ class SourceDefinition(Protocol):
         """Return the first requests for up to `limit` papers of one query."""
         ...
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         """Return the papers of a 200 response, and the requests of the next page.
 
         Raise NonRetryableError if the body has an undocumented form, RetryableError if it reports a temporary failure.

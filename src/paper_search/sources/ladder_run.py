@@ -1,12 +1,19 @@
-"""Climb the ladder of a strategy with one source, rung by rung, until the search has enough papers."""
+"""Climb the ladder of a strategy with one source, rung by rung, until there are enough papers; report on it."""
 
+import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Hashable, Sequence
+from collections.abc import AsyncGenerator, Hashable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, Protocol
 
+from paper_search.domain.large_work import call_in_thread_if_large
+from paper_search.domain.query.filters import filter_papers
+from paper_search.domain.query.query_texts import select_queries
+from paper_search.domain.review_models import ExclusionReason
+from paper_search.domain.source_descriptions import is_query_short
+from paper_search.domain.strategies.translation import describe_source_changes
 from paper_search.errors import (
     CallLimitError,
     DeadlineError,
@@ -14,14 +21,17 @@ from paper_search.errors import (
     NonRetryableError,
     SearchSourceError,
 )
-from paper_search.large_work import call_in_thread_if_large
-from paper_search.models import QueryReport, RawPaper, SearchQuery, SearchStrategy, SourceKind, StopReason
-from paper_search.query.filters import filter_papers
-from paper_search.query.selection import select_queries
-from paper_search.review_models import ExclusionReason
-from paper_search.sources.distinct_count import DistinctCount
-from paper_search.sources.interfaces import Page
-from paper_search.strategies.translation import describe_source_changes
+from paper_search.models import (
+    QueryReport,
+    RawPaper,
+    SearchQuery,
+    SearchStrategy,
+    SourceKind,
+    SourceReport,
+    SourceStatus,
+    StopReason,
+)
+from paper_search.sources.interfaces import SourcePage
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import plural
 
@@ -48,7 +58,7 @@ class PreparedQuery:
 class FetchedPage:
     """A page of the matches of a query, and whether the source has a further page."""
 
-    page: Page
+    page: SourcePage
     has_next: bool
 
 
@@ -213,3 +223,103 @@ def _is_final_for_source(error: SearchSourceError) -> bool:
 
 def _get_larger_count(first: int | None, second: int | None) -> int | None:
     return second if first is None else max(first, second or 0)
+
+
+_WORD: Final = re.compile(r"\w+")
+
+
+class DistinctCount:
+    """Counts papers. A record with an identifier or the title of an earlier record is a repeat.
+
+    Papers that only share a title count as repeats too, so that a source sends too many papers rather than too few.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[tuple[str, str]] = set()
+
+    def is_repeat(self, paper: RawPaper) -> bool:
+        """Return True if an added record has an identifier or the title of this one."""
+        return any(name in self._names for name in _iterate_names(paper))
+
+    def add(self, paper: RawPaper) -> None:
+        self._names.update(_iterate_names(paper))
+
+
+def _iterate_names(paper: RawPaper) -> Iterator[tuple[str, str]]:
+    yield from ((scheme, value.lower()) for scheme, value in paper.identifiers.items())
+    if paper.doi:
+        yield "doi", paper.doi.lower()
+    if title := " ".join(_WORD.findall(paper.title.casefold())):
+        yield "title", title
+
+
+@dataclass(slots=True)
+class RunCost:
+    """The requests, calls and seconds of a run. A request takes several calls if it is retried."""
+
+    sent: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    requests: list[str] = field(default_factory=list[str])
+    """The first requests of each query as addresses."""
+
+    def add_request(self, calls: int = 1, seconds: float = 0.0) -> None:
+        self.sent += 1
+        self.calls += calls
+        self.seconds = round(self.seconds + seconds, 3)
+
+
+def build_run_report(name: str, run: LadderRun, cost: RunCost) -> SourceReport:
+    return SourceReport(
+        name=name,
+        status=_get_status(run, cost),
+        returned=len(run.papers),
+        removed=dict(sorted(run.removed.items())),
+        found=_count_matches(run.queries),
+        calls=cost.calls,
+        seconds=cost.seconds,
+        reason=_describe_outcome(run, cost),
+        retry_at=next((error.retry_at for error in run.errors if error.retry_at), None),
+        requests=cost.requests,
+        queries=run.queries,
+        partial=bool(run.papers and run.errors) or any(is_query_short(query) for query in run.queries),
+    )
+
+
+def _count_matches(queries: list[QueryReport]) -> int | None:
+    """Return the matches of the only query that was run; of several, whose matches overlap, only 0 is known."""
+    counts = [query.found for query in queries if query.stopped is not StopReason.NOT_RUN]
+    return counts[0] if len(set(counts)) == 1 and (len(counts) == 1 or counts[0] == 0) else None
+
+
+def _get_status(run: LadderRun, cost: RunCost) -> SourceStatus:
+    if run.papers:
+        return SourceStatus.OK
+    if any(error.rate_limited for error in run.errors):
+        return SourceStatus.RATE_LIMITED
+    if run.errors:
+        refused_unasked = cost.calls == 0 and isinstance(run.errors[0], MissingKeyError | CallLimitError)
+        return SourceStatus.SKIPPED if refused_unasked else SourceStatus.FAILED
+    if not cost.sent:
+        return SourceStatus.SKIPPED
+    tried = [query for query in run.queries if query.stopped is not StopReason.NOT_RUN]
+    is_refused = bool(tried) and all(query.stopped is StopReason.TOO_BROAD for query in tried)
+    return SourceStatus.FAILED if is_refused else SourceStatus.EMPTY
+
+
+def _describe_outcome(run: LadderRun, cost: RunCost) -> str | None:
+    refused = sum(query.stopped is StopReason.TOO_BROAD for query in run.queries)
+    messages = [error.message for error in run.errors]
+    if refused:
+        messages.append(f"It refused {plural(refused, 'query', 'queries')} as too broad")
+    if messages:
+        return " ".join(f"{message}." for message in dict.fromkeys(text.rstrip(".") for text in messages))
+    if run.papers:
+        return None
+    if not cost.sent:
+        return next((query.reason for query in run.queries if query.reason), _NO_QUERY)
+    received = run.removed.total()
+    return f"Received {plural(received, 'paper')}; none meets the filters." if received else None
+
+
+_NO_QUERY = "The strategy has no query that this source can search."

@@ -10,29 +10,28 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
+from paper_search.domain.query.filters import has_wanted_words
+from paper_search.domain.query.identifier_queries import find_matching_identifiers, read_identifiers
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
-from paper_search.query.filters import has_wanted_words
 from paper_search.recordings import CLASSICS, RECORDING
-from paper_search.sources.answer_store import AnswerStore, StoredAnswer
-from paper_search.sources.interfaces import Page, SearchSource, SourceResult
-from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
-from paper_search.sources.recording import Recording
+from paper_search.sources.interfaces import SearchSource, SourcePage, SourceResult
+from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery, RunCost, build_run_report
 from paper_search.sources.registry import (
     check_source_names,
     is_enabled,
     list_source_names,
     load_known_or_installed_definition,
 )
-from paper_search.sources.run_report import RunCost, build_run_report
-from paper_search.strategies.plain_words import parse_search_query
+from paper_search.sources.transport.answer_cache import AnswerStore, StoredAnswer
+from paper_search.sources.transport.recording import Recording
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-    from paper_search.search_replies import SourceUse
+    from paper_search.service.search_replies import SourceUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class OfflineSource(SearchSource):
         """Yield the recorded papers that match a query as one page."""
         find = _rank_papers if self.kind == "ranked" and prepared.query.words.strip() else _filter_papers
         matching = [paper.model_copy(deep=True) for paper in find(self._papers, prepared.query)]
-        yield FetchedPage(Page(matching, found=len(matching)), has_next=False)
+        yield FetchedPage(SourcePage(matching, found=len(matching)), has_next=False)
 
 
 def build_offline_sources(config: "AppConfig", only: Sequence[str] | None = None) -> list[SearchSource]:

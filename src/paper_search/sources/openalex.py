@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from paper_search.domain.query.filters import has_year_limit, parse_language
+from paper_search.domain.query.identifier_queries import Identifier
+from paper_search.domain.query.query_texts import render_with_operators, render_within_limit
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.errors import CreditsExhaustedError, RetryableError
-from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.filters import has_year_limit
-from paper_search.query.languages import parse_language
-from paper_search.query.rendering import render_with_operators, render_within_limit
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,
@@ -35,7 +35,6 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
-from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import arxiv_to_doi, normalise_arxiv, normalise_openalex
 from uraniborg.kernel.json_values import JsonObject
 
@@ -106,18 +105,18 @@ class OpenAlex:
             for name, batch in wanted
         ]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         body = parse_json_object(NAME, response)
         if "results" not in body:
             if "error" in body:
                 raise make_source_error(NAME, get_first_text(body.get("message"), body["error"]))
             if not {"id", "doi"} & body.keys():
                 raise make_unreadable_error(NAME, "JSON without results")
-            return Page(read_papers([body], _read_paper))
+            return SourcePage(read_papers([body], _read_paper))
         works, meta = get_list_or_raise(NAME, body, "results"), get_object_or_empty(body.get("meta"))
         papers, cursor = read_papers(list_json_objects(works), _read_paper), clean_text(meta.get("next_cursor"))
         follow = (replace_params(request, cursor=cursor),) if works and cursor else ()
-        return Page(papers, follow, parse_count(meta.get("count")), len(works))
+        return SourcePage(papers, follow, parse_count(meta.get("count")), len(works))
 
     def read_failure(self, response: Response) -> Exception | None:
         body = get_object_or_empty(try_parse_json(response))

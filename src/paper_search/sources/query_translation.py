@@ -1,23 +1,39 @@
-"""Show the queries of a strategy as each source would receive them, without sending them."""
+"""Show a strategy as each source would receive it, in words for terminals, and as one query for another database."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from paper_search.identifier_queries import read_identifiers
-from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.query.filters import has_year_limit
-from paper_search.query.selection import is_query_received, select_queries
-from paper_search.source_labels import get_source_label
+from paper_search.domain.query.filters import has_year_limit, parse_language, to_english_name
+from paper_search.domain.query.identifier_queries import read_identifiers
+from paper_search.domain.query.ladder import list_common_exclusions
+from paper_search.domain.query.query_texts import is_query_received, parse_phrase, select_queries
+from paper_search.domain.source_descriptions import format_source_labels, get_source_label
+from paper_search.domain.strategies.plain_words import find_limits, parse_search_query
+from paper_search.domain.strategies.platform_rendering import tag_plain_terms
+from paper_search.domain.strategies.reader import is_strategy
+from paper_search.domain.strategies.terms import FieldTerm, build_field_term
+from paper_search.domain.strategies.translation import (
+    PLATFORMS,
+    Translation,
+    describe_source_changes,
+    parse_any_query,
+    translate_node,
+)
+from paper_search.models import (
+    MAX_RESULTS_CAP,
+    ConceptBlock,
+    PartOrigin,
+    SearchConstraints,
+    SearchQuery,
+    SearchStrategy,
+)
+from paper_search.sources.http_source import build_first_requests, explain_missing_requests, find_query_text
 from paper_search.sources.interfaces import SourceDefinition
 from paper_search.sources.registry import KNOWN, load_known_or_installed_definition
-from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
-from paper_search.strategies.plain_words import parse_search_query
-from paper_search.strategies.reader import is_strategy
-from paper_search.strategies.translation import describe_source_changes
-from uraniborg.kernel.boolean_query import AllOf, iterate_wanted_terms
+from uraniborg.kernel.boolean_query import AllOf, Node, iterate_wanted_terms, join_all, join_any
 from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.words import fold_text
 
@@ -139,3 +155,75 @@ def _list_notes(definition: SourceDefinition, query: SearchQuery, filters: Searc
     if lost:
         notes.append(f"Cut to the limit of the source: {len(terms) - len(lost)} of {len(terms)} terms are sent.")
     return notes
+
+
+def describe_plan(strategy: SearchStrategy) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each part, in the order in which a person reads them."""
+    for block in strategy.blocks:
+        yield "concept", _describe_block(block)
+    for suggestion in strategy.suggestions:
+        where = f", joins {suggestion.block}" if suggestion.block else ""
+        yield "suggest", f"{suggestion.term} ({suggestion.reason}{where})"
+    has_rungs = len({query.rung for query in strategy.queries}) > 1
+    for query in strategy.queries:
+        yield "query", _describe_query(query, has_rungs=has_rungs)
+    yield "sources", format_source_labels(strategy.sources)
+    for names, changes in list_source_changes(strategy).items():
+        yield "changed", f"{format_source_labels(names.split(', '))}: {' '.join(changes)}"
+
+
+def format_origin_value(origin: PartOrigin) -> str:
+    """Return the value of a part of a strategy, sources by the names that people know."""
+    return format_source_labels(origin.value.split(", ")) if origin.part == "sources" else origin.value
+
+
+def _describe_block(block: ConceptBlock) -> str:
+    facts = ", ".join(filter(None, ("" if block.active else "off", block.reason)))
+    return " OR ".join(block.variants or [block.name]) + (f" ({facts})" if facts else "")
+
+
+def _describe_query(query: SearchQuery, *, has_rungs: bool) -> str:
+    rung = f"rung {query.rung + 1}: " if has_rungs else ""
+    words = f"{query.words} (words for ranking sources)" if query.words.strip() else ""
+    return rung + "; ".join(filter(None, (query.boolean_query, words)))
+
+
+_TAG: Final = "tiab"
+"""The field in which concepts of a question are searched."""
+
+
+def copy_plan(strategy: SearchStrategy, platform: str) -> Translation:
+    """Return the plan in the syntax of a platform, one of `PLATFORMS`."""
+    return translate_node(build_plan_query(strategy), PLATFORMS[platform])
+
+
+def list_plan_copies(strategy: SearchStrategy) -> list[Translation]:
+    """Return the plan in the syntax of each platform."""
+    tree = build_plan_query(strategy)
+    return [translate_node(tree, platform) for platform in PLATFORMS.values()]
+
+
+def build_plan_query(strategy: SearchStrategy) -> Node | None:
+    """Return all concepts of a plan joined by AND, or any of the queries of a person, with the limits of the plan."""
+    own = [block for block in strategy.blocks if block.active and not block.learned]
+    if own:
+        concepts = [join_any(map(parse_phrase, block.variants)) for block in own]
+        asked = join_all(concepts, list_common_exclusions(strategy.queries))
+        found = tag_plain_terms(asked, _TAG) if asked else None
+    else:
+        texts = [query.boolean_query or query.words for query in strategy.queries]
+        found = join_any(map(parse_any_query, texts))
+    return _add_limits(found, strategy.filters) if found else None
+
+
+def _add_limits(tree: Node, filters: SearchConstraints) -> Node:
+    stated = find_limits(tree)
+    years, language = (filters.year_from, filters.year_to), parse_language(filters.language)
+    limits: list[FieldTerm | None] = []
+    if any(years) and years != (stated.year_from, stated.year_to):
+        limits.append(build_field_term(f"{years[0] or 1000}:{years[1] or 3000}", "dp"))
+    if language and language != parse_language(stated.language):
+        limits.append(build_field_term(to_english_name(language), "la"))
+    if isinstance(tree, AllOf):
+        return join_all([*tree.parts, *limits], tree.excluded) or tree
+    return join_all([tree, *limits]) or tree

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import SecretStr
 
 from paper_search.errors import UnknownSource
-from paper_search.sources.answer_cache import CachingTransport
-from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed_sources import (
+from paper_search.sources.called_sources import (
     SCHEME,
     InstalledTransport,
     list_installed_entry_points,
     list_ready_source_names,
     load_installed_definition,
 )
+from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
-from paper_search.sources.recording import ReplayTransport
-from paper_search.sources.request_policies import Auth, SourcePolicy
+from paper_search.sources.transport.answer_cache import CachingTransport
+from paper_search.sources.transport.recording import ReplayTransport
+from paper_search.sources.transport.request_policies import Auth, SourcePolicy
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-    from paper_search.search_replies import SourceUse
-    from paper_search.sources.http_transport import Network
+    from paper_search.service.search_replies import SourceUse
+    from paper_search.sources.transport.http_transport import Network
     from uraniborg.kernel.clock import Clock
 
 
@@ -109,7 +109,7 @@ def build_transport(
 
     `clock` must give the real time, even if the search runs on a frozen clock. Concurrent searches share a `network`.
     """
-    from paper_search.sources.http_transport import HttpTransport  # httpx is slow to import
+    from paper_search.sources.transport.http_transport import HttpTransport  # httpx is slow to import
 
     policies = {name: build_policy(source, config) for name, source in KNOWN.items()}
     transport: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
+from paper_search.domain.query.identifier_queries import Identifier
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
-from paper_search.identifier_queries import Identifier
 from paper_search.sources.interfaces import Request, Response
 from paper_search.sources.record_fields import clean_text, ensure_list, get_first_text, get_object_or_empty
 from uraniborg.kernel.boundary import parse_lenient_json

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from paper_search.identifier_queries import Identifier
+from paper_search.domain.query.filters import has_year_limit
+from paper_search.domain.query.identifier_queries import Identifier
+from paper_search.domain.query.query_texts import render_with_operators, render_within_limit
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.filters import has_year_limit
-from paper_search.query.rendering import render_with_operators, render_within_limit
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,
@@ -29,7 +30,6 @@ from paper_search.sources.response_bodies import (
     parse_json,
     replace_params,
 )
-from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import Node
 from uraniborg.kernel.json_values import JsonObject
@@ -81,10 +81,10 @@ class SemanticScholar:
             for scheme, value in known
         ]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         body = parse_json(NAME, response)
         if isinstance(body, list):
-            return Page(read_papers(list_json_objects(body), _read_paper))
+            return SourcePage(read_papers(list_json_objects(body), _read_paper))
         answer = get_object_or_empty(body)
         if error_text := get_first_text(answer.get("error"), answer.get("message")):
             raise make_source_error(NAME, error_text)
@@ -94,7 +94,7 @@ class SemanticScholar:
         works = list_json_objects(get_list_or_raise(NAME, answer, key) or answer)
         papers, token = read_papers(works, _read_paper), clean_text(answer.get("token"))
         follow = (replace_params(request, token=token),) if token and papers else ()
-        return Page(papers, follow, parse_count(answer.get("total")), len(works) if key in answer else None)
+        return SourcePage(papers, follow, parse_count(answer.get("total")), len(works) if key in answer else None)
 
     def read_failure(self, response: Response) -> Exception | None:
         return make_refusal_error_from_json(NAME, response, "error", "message")

@@ -2,11 +2,12 @@
 
 import re
 
+from paper_search.domain.query.filters import parse_language
+from paper_search.domain.query.query_texts import quote_term_if_needed, render_within_limit
+from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.languages import parse_language
-from paper_search.query.rendering import quote_term_if_needed, render_within_limit
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,
@@ -27,7 +28,6 @@ from paper_search.sources.response_bodies import (
     replace_params,
     try_parse_json,
 )
-from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 from uraniborg.kernel.json_values import JsonObject
@@ -66,11 +66,11 @@ class SerpApiScholar:
             params.append(("lr", "lang_zh-CN|lang_zh-TW" if language == "zh" else f"lang_{language}"))
         return [Request(NAME, _URL, (*params, ("start", "0")))]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         body = parse_json_object(NAME, response)
         if error_text := clean_text(body.get("error")):
             if _is_nothing_found(error_text):
-                return Page([], found=0)
+                return SourcePage([], found=0)
             raise _make_error_from_text(error_text)
         if "organic_results" not in body and not get_object_or_empty(body.get("search_metadata")):
             raise make_unreadable_error(NAME, "JSON that is not a results page")
@@ -81,7 +81,7 @@ class SerpApiScholar:
         params = dict(request.params)
         start = (parse_count(params.get("start")) or 0) + (parse_count(params.get("num")) or len(results))
         more = results and pages.get("next")
-        return Page(papers, (replace_params(request, start=start),) if more else (), found, len(results))
+        return SourcePage(papers, (replace_params(request, start=start),) if more else (), found, len(results))
 
     def read_failure(self, response: Response) -> Exception | None:
         error_text = clean_text(get_object_or_empty(try_parse_json(response)).get("error"))

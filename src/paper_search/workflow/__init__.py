@@ -10,7 +10,7 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.engine import SearchWorkflow
-from paper_search.workflow.state import WorkflowState
+from paper_search.workflow.rounds import WorkflowState
 
 __all__ = [
     "Checkpoint",

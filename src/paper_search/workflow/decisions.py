@@ -13,12 +13,12 @@ from typing import Any, Final, TypeVar, cast
 
 from pydantic import BaseModel, Field, ValidationError
 
+from paper_search.domain.query.identifier_queries import read_identifiers
+from paper_search.domain.query.ladder import align_blocks_and_queries
+from paper_search.domain.review_models import ReviewMarks
+from paper_search.domain.strategies.lint import describe_query_errors, list_query_errors
 from paper_search.errors import InvalidDecision, make_paper_id_hint
-from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchStrategy, UserFeedback
-from paper_search.query.ladder import align_blocks_and_queries
-from paper_search.review_models import ReviewMarks
-from paper_search.strategies.lint import describe_query_errors, list_query_errors
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -28,8 +28,7 @@ from paper_search.workflow.checkpoints import (
     ResultPayload,
     StrategyPayload,
 )
-from paper_search.workflow.correction_checks import refuse_bad_corrections
-from paper_search.workflow.feedback_check import FEEDBACK_EXAMPLE, TERM_LISTS, check_changes
+from paper_search.workflow.feedback_checks import FEEDBACK_EXAMPLE, TERM_LISTS, check_changes, refuse_bad_corrections
 from paper_search.workflow.step_journal import StepJournal
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.identifiers import normalise_doi

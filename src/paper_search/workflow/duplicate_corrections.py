@@ -6,8 +6,7 @@ from datetime import datetime
 from itertools import combinations, product
 from typing import Final, get_args
 
-from paper_search.models import RawPaper, ScoredPaper, SourceRecord
-from paper_search.review_models import (
+from paper_search.domain.review_models import (
     DEFAULT_REVIEWER,
     DuplicateCorrection,
     Judge,
@@ -16,6 +15,7 @@ from paper_search.review_models import (
     UserFeedback,
     find_judge,
 )
+from paper_search.models import RawPaper, ScoredPaper, SourceRecord
 from paper_search.workflow.paper_pool import Pool, RoundAdditions
 from paper_search.workflow.pooled_paper import (
     WANTED,

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from paper_search.input_checks import check_query
 from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
-from paper_search.workflow.search_run import RunOptions, SearchRun
+from paper_search.workflow.input_checks import check_query
+from paper_search.workflow.search_run import SearchRun, SearchRunOptions
 from paper_search.workflow.skill_interfaces import (
     DeduplicatorPort,
     IntentParserPort,
@@ -51,7 +51,7 @@ class SearchWorkflow:
         release: Callable[[bool], Awaitable[None]] | None = None,
     ) -> None:
         self._skills = Skills(intent_parser, query_builder, searcher, deduplicator, relevance_scorer, result_organizer)
-        self._options = RunOptions(
+        self._options = SearchRunOptions(
             max_rounds=max_iterations,
             max_results=min(max_results, MAX_RESULTS_CAP),
             min_relevance=(self._skills.min_relevance if min_relevance is None else min_relevance) or None,
@@ -84,7 +84,7 @@ class SearchWorkflow:
 
         Raise UnknownDomain, UnknownSource or InvalidInput if the config names something that does not exist.
         """
-        from paper_search.workflow_assembly import (
+        from paper_search.service.workflow_assembly import (
             build_components_and_start_recording,  # the engine itself imports no source and no model
         )
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from paper_search.models import Paper, RawPaper, ScoredPaper
-from paper_search.review_models import (
+from paper_search.domain.review_models import (
     AGENT,
     BY_AUTOMATION,
     BY_REVIEWER,
@@ -20,6 +19,7 @@ from paper_search.review_models import (
     Sender,
     select_counting_decisions,
 )
+from paper_search.models import Paper, RawPaper, ScoredPaper
 from paper_search.workflow.pooled_paper import (
     WANTED,
     FoundRecord,

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from paper_search.models import Paper, RawPaper, ScoredPaper
-from paper_search.review_models import (
+from paper_search.domain.review_models import (
     EXCLUSIONS_BY_JUDGE,
     Exclusion,
     ExclusionReason,
@@ -17,6 +16,7 @@ from paper_search.review_models import (
     combine_decisions,
     find_judge_of_decisions,
 )
+from paper_search.models import Paper, RawPaper, ScoredPaper
 
 WANTED = (ReviewStatus.INCLUDE, ReviewStatus.MAYBE)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)

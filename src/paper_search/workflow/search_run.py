@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Final, ParamSpec, TypeVar, Unpack
 
 from paper_search.citation_keys import add_citation_keys
-from paper_search.facets import count_facets
-from paper_search.intent.learned_terms import BEST_PAPERS, separate_terms, suggest_terms
-from paper_search.large_work import call_in_thread_if_large
+from paper_search.domain.facets import count_facets
+from paper_search.domain.large_work import call_in_thread_if_large
+from paper_search.domain.relevance.learned_terms import BEST_PAPERS, separate_terms, suggest_terms
+from paper_search.domain.review_models import ReviewMarks, Sender
 from paper_search.models import (
     Paper,
     PaperCollection,
@@ -26,7 +27,6 @@ from paper_search.models import (
     Work,
     any_source_answered,
 )
-from paper_search.review_models import ReviewMarks, Sender
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -38,15 +38,13 @@ from paper_search.workflow.checkpoints import (
 from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
 from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import find_record_positions
-from paper_search.workflow.query_findings import list_query_findings
-from paper_search.workflow.round_log import (
+from paper_search.workflow.rounds import (
+    WorkflowState,
     add_inclusion_counts,
     build_round_log,
     count_stages,
     recount_duplicates,
 )
-from paper_search.workflow.run_notes import list_true_notes
-from paper_search.workflow.scoring_intent import derive_scoring_intent
 from paper_search.workflow.skill_interfaces import (
     MergeOutcome,
     ProgressFacts,
@@ -55,9 +53,16 @@ from paper_search.workflow.skill_interfaces import (
     SearchOutcome,
     Skills,
 )
-from paper_search.workflow.state import WorkflowState
 from paper_search.workflow.step_journal import StepJournal
-from paper_search.workflow.strategy_origins import add_origins, inherit_parts, mark_edited_parts, select_person_queries
+from paper_search.workflow.strategy_origins import (
+    add_origins,
+    derive_scoring_intent,
+    inherit_parts,
+    list_query_findings,
+    list_true_notes,
+    mark_edited_parts,
+    select_person_queries,
+)
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger
 
@@ -71,7 +76,7 @@ _COMPARED_PAPERS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class SearchRunOptions:
     """The options of one search."""
 
     max_rounds: int
@@ -92,7 +97,7 @@ class SearchRun:
         query: str,
         run_id: str,
         skills: Skills,
-        options: RunOptions,
+        options: SearchRunOptions,
         handler: CheckpointHandler | None,
         progress: ProgressReporter | None,
         journal: StepJournal,

@@ -49,7 +49,7 @@ ProgressReporter = Callable[[str, ProgressFacts], None]
 """Called with the name of each phase as it starts, and with a few facts. Its exceptions are logged and ignored."""
 
 
-class FoundPapers(list[RawPaper]):
+class ReportedPapers(list[RawPaper]):
     """The papers of all sources, with one report for each source, in the order of the strategy's sources."""
 
     def __init__(self, papers: Iterable[RawPaper] = (), reports: Iterable[SourceReport] = ()) -> None:

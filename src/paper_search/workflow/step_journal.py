@@ -1,11 +1,7 @@
-"""Store the result of each step before the next one starts, so that a search can be continued.
-
-A search that is started again with the same journal reads the stored results instead of repeating the steps, and so
-continues where it stopped. A session stores its journal on disk.
-"""
+"""Store the result of each step before the next one starts, so that a search can be continued; large ones in parts."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -41,3 +37,33 @@ class MemoryJournal:
         result = await run()
         self.entries[step] = result.model_dump_json()
         return result
+
+
+_MANY: Final = 200
+"""A list of more items is written item by item."""
+
+
+def dump_in_parts(model: BaseModel) -> str:
+    """Return the same as `model_dump_json`, but with the fields that contain long lists at the end."""
+    large = {name: text for name in type(model).model_fields if (text := _dump_if_large(getattr(model, name)))}
+    if not large:
+        return model.model_dump_json()
+    rest = model.model_dump_json(exclude=set(large))
+    parts = [rest[1:-1], *(f'"{name}":{text}' for name, text in large.items())]
+    return f"{{{','.join(filter(None, parts))}}}"
+
+
+def _dump_if_large(value: object) -> str | None:
+    """Return the JSON of a long list of models, or of a model that contains a long list; None for other values."""
+    if not _is_large(value):
+        return None
+    if isinstance(value, BaseModel):
+        return dump_in_parts(value)
+    return f"[{','.join(item.model_dump_json() for item in cast('list[BaseModel]', value))}]"
+
+
+def _is_large(value: object) -> bool:
+    if isinstance(value, BaseModel):
+        return any(_is_large(getattr(value, name)) for name in type(value).model_fields)
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return len(items) > _MANY and isinstance(items[0], BaseModel)

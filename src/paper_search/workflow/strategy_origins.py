@@ -1,14 +1,22 @@
-"""Remember who set each part of a strategy: parts that a person set stay in later rounds."""
+"""Remember who set each part of a strategy; derive from it what is scored, and the notes on the plan."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from paper_search.intent.written_queries import split_exclusions
-from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.query.ladder import align_blocks_and_queries
-from paper_search.query.rendering import normalise_query
-from paper_search.strategies.plain_words import parse_query
-from uraniborg.kernel.boolean_query import Node
+from paper_search.domain.intent.person_queries import split_exclusions
+from paper_search.domain.intent.reading import describe_author, describe_exclusion, describe_preference, describe_venue
+from paper_search.domain.query.filters import has_year_limit, is_text_excluded, parse_language, to_english_name
+from paper_search.domain.query.identifier_queries import read_identifiers
+from paper_search.domain.query.ladder import align_blocks_and_queries
+from paper_search.domain.query.query_texts import normalise_query
+from paper_search.domain.strategies.lint import check_query_text
+from paper_search.domain.strategies.plain_words import parse_query
+from paper_search.domain.strategies.reader import is_strategy
+from paper_search.models import ParsedIntent, PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.workflow.checkpoints import QueryFinding
+from uraniborg.kernel.boolean_query import Node, Term, iterate_wanted_terms
+from uraniborg.kernel.words import extract_terms, fold_text, split_words
+from uraniborg.kernel.years.reading import describe_years
 
 REMOVED: Final = "removed_query"
 """The name of the part that lists a query which a person removed."""
@@ -184,3 +192,116 @@ def _list_origins(strategy: SearchStrategy, known: Mapping[str, PartOrigin]) -> 
 def _clip_value(value: Any) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= _MAX_VALUE_CHARS else text[: _MAX_VALUE_CHARS - 1] + "…"
+
+
+def derive_scoring_intent(intent: ParsedIntent, strategy: SearchStrategy) -> ParsedIntent:
+    """Return the intent of the strategy that runs.
+
+    If a person set queries, the wanted terms of all queries are its topic; if a person set blocks, their names are.
+    Then only the authors and venues of the question that the topic still names are in it.
+    """
+    asked = _list_terms_set_by_person(strategy)
+    authors, venues = (_select_named(names, asked) for names in (intent.authors, intent.venues))
+    names = {word for name in (*authors, *venues) for word in extract_terms(name)}
+    terms = [term for term in asked if not names.issuperset(extract_terms(term))] or asked
+    if not terms:
+        return intent
+    return intent.model_copy(
+        update={
+            "topic": ", ".join(terms),
+            "concepts": terms,
+            "phrases": [term for term in terms if " " in term],
+            "authors": authors,
+            "venues": venues,
+        }
+    )
+
+
+def _list_terms_set_by_person(strategy: SearchStrategy) -> list[str]:
+    """Return the terms of the plan if a person set its queries or blocks, or pasted a strategy, otherwise []."""
+    if select_person_queries(strategy) or any(is_strategy(query.boolean_query) for query in strategy.queries):
+        nodes = [parse_query(get_query_text(query)) for query in strategy.queries]
+        return list(dict.fromkeys(term.text for node in nodes if node for term in iterate_wanted_terms(node)))
+    if any(origin.part == "blocks" and origin.by_person for origin in strategy.origins):
+        # Terms that papers taught count apart from the question.
+        return [block.name for block in strategy.blocks if block.active and not block.learned]
+    return []
+
+
+def _select_named(names: list[str], terms: list[str]) -> list[str]:
+    """Return the names whose last word is in the terms."""
+    asked = {word for term in terms for word in extract_terms(term)}
+    return [name for name in names if asked & {*extract_terms(name)[-1:]}]
+
+
+UNKNOWN_YEARS_KEPT = (
+    "Papers without a year are kept and marked. A source that limits the years itself may leave them out."
+)
+
+
+def list_true_notes(intent: ParsedIntent, strategy: SearchStrategy) -> list[str]:
+    """Return the notes on the question that are true of the strategy, and its limits and exclusions in sentences."""
+    nodes = [parse_query(get_query_text(query)) for query in strategy.queries]
+    is_set = any(origin.by_person and origin.part != "sources" for origin in strategy.origins)
+    notes = list(_iterate_derived_notes(intent, strategy.filters, nodes)) if is_set else list(intent.notes)
+    untrue = {describe_exclusion(term) for term in intent.excluded if not _is_excluded_everywhere(nodes, term)}
+    notes = [note for note in notes if note not in untrue]
+    return list(dict.fromkeys([*notes, *_describe_unseen_limits(strategy.filters)]))
+
+
+def _iterate_derived_notes(
+    intent: ParsedIntent, filters: SearchConstraints, nodes: Sequence[Node | None]
+) -> Iterator[str]:
+    if has_year_limit(filters):
+        yield f"Limited to papers {describe_years(filters.year_from, filters.year_to)}."
+    if filters.language:
+        language = parse_language(filters.language)
+        yield f"Limited to papers in {to_english_name(language).capitalize() if language else filters.language}."
+    yield from (describe_author(name) for name in intent.authors if _is_asked_for(nodes, name))
+    yield from (describe_venue(name) for name in intent.venues if _is_asked_for(nodes, name))
+    yield from map(describe_exclusion, _list_exclusions(intent, nodes))
+    yield from map(describe_preference, intent.preferences)
+
+
+def _describe_unseen_limits(filters: SearchConstraints) -> Iterator[str]:
+    """Yield what the limits do that a person cannot see from the papers in the result."""
+    if has_year_limit(filters):
+        yield UNKNOWN_YEARS_KEPT
+    if filters.min_relevance:
+        yield (
+            f"Papers that score below {filters.min_relevance:g} (min_relevance) are removed by automation. They stay "
+            "listed, and come back without this limit."
+        )
+
+
+def _list_exclusions(intent: ParsedIntent, nodes: Sequence[Node | None]) -> list[str]:
+    """Return the terms that all queries exclude: as the question names them, then the others."""
+    first = nodes[0] if nodes else None
+    terms = [node.text for node in (split_exclusions(first)[1] if first else ()) if isinstance(node, Term)]
+    named = [extract_terms(term) for term in intent.excluded]
+    listed = [*intent.excluded, *(term for term in terms if extract_terms(term) not in named)]
+    return [term for term in listed if _is_excluded_everywhere(nodes, term)]
+
+
+def _is_excluded_everywhere(nodes: Sequence[Node | None], term: str) -> bool:
+    """Return True if every query excludes papers with the term: a paper that one query admits is not excluded."""
+    return bool(nodes) and all(node is not None and is_text_excluded(node, term) for node in nodes)
+
+
+def _is_asked_for(nodes: Iterable[Node | None], name: str) -> bool:
+    asked = {fold_text(word) for node in nodes if node for term in iterate_wanted_terms(node) for word in term.words}
+    return any(fold_text(word) in asked for word in split_words(name) if len(word) > 1)
+
+
+_MOST_FINDINGS: Final = 100
+
+
+def list_query_findings(strategy: SearchStrategy) -> list[QueryFinding]:
+    """Return the problems of the queries that no block composed, the first of each query first."""
+    found = [
+        QueryFinding.model_validate({"query": index, **problem.to_fields()})
+        for index, query in enumerate(strategy.queries)
+        if query.boolean_query.strip() and not query.blocks and not read_identifiers(query.boolean_query)
+        for problem in check_query_text(query.boolean_query)
+    ]
+    return found[:_MOST_FINDINGS]

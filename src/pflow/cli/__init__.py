@@ -1,0 +1,1 @@
+"""The command `pflow`, and what it prints."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pflow.service import Service
+from pflow.service.operations import Service
 from uraniborg.kernel.command_line import CommandLine, NameOrPath
 
 app = CommandLine(

@@ -1,15 +1,17 @@
-"""Print diagnostics as compilers do: the problem, its position, an excerpt and the fix."""
+"""Print diagnostics as compilers do: the problem, its line and column, an excerpt and the fix."""
 
+import json
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pflow.cli.json_positions import Position, Positions
 from pflow.cli.workflow_sources import locate_workflow_file
 from pflow.errors import InvalidWorkflow
-from pflow.service import Service
+from pflow.service.operations import Service
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.streams import format_json
@@ -26,7 +28,97 @@ from uraniborg.kernel.terminal.styled_text import (
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
-    from pflow.workflow_replies import Diagnostic
+    from pflow.service.workflow_replies import Diagnostic
+
+
+_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_STEP: Final = re.compile(r"[.\[/]")
+"""The characters that begin a step of a path. A slash precedes the path inside a nested workflow."""
+_LONGEST_PATH: Final = 2_000
+
+
+class TextPosition(NamedTuple):
+    """Line and column are counted from 1."""
+
+    line: int
+    column: int
+    length: int = 1
+
+
+class _PositionedValue:
+    """A value: where it and its key begin and end, and if values are in it, these by key, or by place as `[0]`."""
+
+    __slots__ = ("inner", "key", "span")
+
+    def __init__(self, span: tuple[int, int], key: tuple[int, int] | None = None) -> None:
+        self.span = span
+        self.key = key
+        self.inner: dict[str, _PositionedValue] | None = None
+
+
+class JsonPositions:
+    """The positions of the values of a workflow in a JSON text, wrapped under `ir` or not.
+
+    Raise ValueError if the text is not JSON.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._root = _parse_value_tree(text)
+        inner = self._root.inner or {}
+        if "ir" in inner and "nodes" not in inner:
+            self._root = inner["ir"]
+
+    def find_position(self, path: str, *, of_key: bool = False) -> TextPosition | None:
+        """Return the position of the value or of its key; if the value is missing, that of the object around it."""
+        found = _find_deepest_value(self._root, path[:_LONGEST_PATH])[1]
+        if found is self._root:
+            return None
+        start, end = (of_key and found.key) or found.span
+        line = bisect_right(self._starts, start)
+        return TextPosition(line, start - self._starts[line - 1] + 1, end - start)
+
+
+def _parse_value_tree(text: str) -> _PositionedValue:
+    """Return the tree of values in a JSON text, without recursion."""
+    outermost = _PositionedValue((0, 0))
+    values: dict[str, _PositionedValue] = {}
+    outermost.inner = values
+    around: list[tuple[dict[str, _PositionedValue], bool]] = []
+    takes_keys, name, key = False, "", None
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in "]}":
+            if not around:
+                raise ValueError("The text is not JSON.")
+            values, takes_keys = around.pop()
+        elif takes_keys and key is None and sign[0] == '"':
+            name, key = str(json.loads(sign)), token.span()
+        elif sign not in ",:":
+            value = values[name if key else f"[{len(values)}]"] = _PositionedValue(token.span(), key)
+            key = None
+            if sign in "[{":
+                around.append((values, takes_keys))
+                values, takes_keys = {}, sign == "{"
+                value.inner = values
+    if "[0]" not in outermost.inner:
+        raise ValueError("The text is not JSON.")
+    return outermost.inner["[0]"]
+
+
+def _find_deepest_value(value: _PositionedValue, path: str) -> tuple[int, _PositionedValue]:
+    """Return the deepest existing value on the path, and the length of the path to it.
+
+    A key may itself contain dots, brackets and slashes, so every prefix of the path is tried as a key.
+    """
+    best = 0, value
+    start = 1 if path.startswith((".", "/")) else 0
+    for end in (*(sign.start() for sign in _STEP.finditer(path, start + 1)), len(path)):
+        if inner := (value.inner or {}).get(path[start:end]):
+            length, found = _find_deepest_value(inner, path[end:])
+            best = max(best, (end + length, found), key=lambda one: one[0])
+    return best
+
 
 MOST_PRINTED: Final = 50
 """How many diagnostics are printed; --json lists all."""
@@ -58,16 +150,16 @@ class SourceText:
         return self.text.split("\n")
 
     @cached_property
-    def _positions(self) -> Positions | None:
+    def _positions(self) -> JsonPositions | None:
         """The positions of all values, or None if the text is not JSON."""
         try:
-            return Positions(self.text)
+            return JsonPositions(self.text)
         except ValueError:
             return None
 
-    def find_position(self, diagnostic: "Diagnostic") -> Position | None:
+    def find_position(self, diagnostic: "Diagnostic") -> TextPosition | None:
         if "line" in diagnostic and "column" in diagnostic:
-            found: Position | None = Position(diagnostic["line"], diagnostic["column"])
+            found: TextPosition | None = TextPosition(diagnostic["line"], diagnostic["column"])
         else:
             is_key = diagnostic["code"] in _ABOUT_KEYS
             found = self._positions.find_position(diagnostic["path"], of_key=is_key) if self._positions else None
@@ -131,7 +223,7 @@ def _print_diagnostic(page: Page, diagnostic: "Diagnostic", source: SourceText |
         page.write_line("  ", StyledText(CYAN, "= "), StyledText(DIM, f"{label}: "), text_line)
 
 
-def _print_excerpt(page: Page, line: str, position: Position, style: str) -> None:
+def _print_excerpt(page: Page, line: str, position: TextPosition, style: str) -> None:
     """Print the part of the line that fits, with a mark below the value."""
     at = position.column - 1
     room = min(_EXCERPT, page.width - 10)

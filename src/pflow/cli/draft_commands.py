@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
+from pflow.domain.ir.declarations import parse_declared_inputs
 from pflow.errors import WorkflowExists, WorkflowNotFound
-from pflow.ir.declarations import parse_declared_inputs
-from pflow.library.names import validate_name
-from pflow.library.workflow_file import read_document
+from pflow.store.workflow_file import read_document, validate_name
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
@@ -18,7 +17,7 @@ from uraniborg.kernel.terminal.streams import print_json, write_text
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, YELLOW, StyledText
 
 if TYPE_CHECKING:
-    from pflow.workflow_replies import ExampleSummary
+    from pflow.service.workflow_replies import ExampleSummary
 
 _DRAFT_TEMPLATE: Final = """\
 {
@@ -86,7 +85,7 @@ def _create_draft_file(name: str, text: str) -> Path:
     """Create the file of a new draft. Raise WorkflowExists, SecurityError or LibraryUnwritable."""
     from pflow.cli.workflow_sources import locate_workflow_file
     from pflow.errors import LibraryUnwritable
-    from pflow.library.manager import WorkflowManager
+    from pflow.store.workflow_library import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
 
     service = open_service_with_usable_home()

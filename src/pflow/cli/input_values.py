@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pflow.cli.run_arguments import InvalidRunArguments
-from pflow.ir.declarations import parse_declared_inputs
-from pflow.ir.model import Input
+from pflow.domain.ir.declarations import parse_declared_inputs
+from pflow.domain.ir.model import Input
 from uraniborg.kernel.boundary import parse_json
 
 if TYPE_CHECKING:

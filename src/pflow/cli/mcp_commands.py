@@ -16,8 +16,8 @@ from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, GREEN, RED, Y
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
-    from pflow.mcp_config import ServerEntry
-    from pflow.workflow_replies import ListedServer, ServerList
+    from pflow.service.workflow_replies import ListedServer, ServerList
+    from pflow.store.mcp_config import ServerEntry
 
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST_AND_PORT: Final = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d+(?:/|$)")
@@ -86,8 +86,8 @@ def add_mcp_server(
     - `pflow mcp add files -- npx @modelcontextprotocol/server-filesystem .`
     - `pflow mcp add library http://127.0.0.1:8421/mcp`
     """
-    from pflow.mcp_config import has_literal_secret
-    from pflow.remote_mcp_servers import add_server
+    from pflow.service.remote_mcp_servers import add_server
+    from pflow.store.mcp_config import has_literal_secret
 
     if command and not url and _HOST_AND_PORT.match(command[0]):
         raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")
@@ -160,7 +160,7 @@ def print_mcp_servers(json: JsonOption = False) -> None:
     Examples:
     - `pflow mcp list`
     """
-    from pflow.remote_mcp_servers import read_servers
+    from pflow.service.remote_mcp_servers import read_servers
 
     home = open_service_with_usable_home().home
     servers, problems = read_servers(home)
@@ -176,7 +176,7 @@ def _count_tools_by_server() -> dict[str, int]:
     """Return the number of tools of each server at the last sync."""
     from collections import Counter
 
-    from pflow.registry.registry import Registry
+    from pflow.store.node_registry import Registry
 
     known = Registry(open_service_with_usable_home().home).load().values()
     return Counter(one.tags[1] for one in known if one.source == "mcp" and len(one.tags) > 1)
@@ -206,7 +206,7 @@ def remove_mcp_server(
     Examples:
     - `pflow mcp remove files`
     """
-    from pflow.remote_mcp_servers import remove_server
+    from pflow.service.remote_mcp_servers import remove_server
 
     remove_server(open_service_with_usable_home().home, name, get_terminal_actor())
     print_json({"removed": name}) if json else Page().write_line(StyledText(GREEN, "✓ "), f"Removed {name}.")
@@ -229,7 +229,7 @@ def sync_mcp_servers(
     """
     import asyncio
 
-    from pflow.remote_mcp_servers import sync_servers
+    from pflow.service.remote_mcp_servers import sync_servers
     from uraniborg.kernel.terminal.progress import Progress
 
     with Progress("Fetching tools", is_quiet=quiet, as_json=json):

@@ -19,8 +19,8 @@ from uraniborg.kernel.terminal.styled_text import YELLOW
 
 if TYPE_CHECKING:
     from pflow.cli.workflow_sources import WorkflowSource
-    from pflow.run_replies import EndedRun
-    from pflow.service import Service
+    from pflow.service.operations import Service
+    from pflow.service.run_replies import EndedRun
     from uraniborg.kernel.actors import Actor
     from uraniborg.kernel.json_values import JsonObject
 
@@ -44,11 +44,11 @@ def _parse_and_run_command(arguments: Sequence[str]) -> int:
 def _print_refusal(error: UraniborgError, parsed: RunArguments) -> int:
     """Print the error of a run that did not begin, and return the exit code."""
     if parsed.json:
-        from pflow.replies import build_refusal_reply
+        from pflow.service.engine.results import build_refusal_reply
 
         print_json(redact(_restore_given_name(build_refusal_reply(error, parsed.workflow), parsed.workflow)))
     else:
-        from pflow.cli.run_result_printing import print_error
+        from pflow.cli.run_output import print_error
 
         print_error(error, parsed.workflow)
     return error.exit_code
@@ -56,8 +56,8 @@ def _print_refusal(error: UraniborgError, parsed: RunArguments) -> int:
 
 def _run_and_print_result(parsed: RunArguments) -> int:
     from pflow.cli.run_command import reserve_stdout_for_result
-    from pflow.cli.run_result_printing import get_exit_code, print_result
-    from pflow.engine.cancellation import Cancellation
+    from pflow.cli.run_output import get_exit_code, print_result
+    from pflow.service.engine.cancellation import Cancellation
 
     service, source, inputs = _open_workflow_and_inputs(parsed)
     cancellation = Cancellation()
@@ -100,7 +100,7 @@ def _find_actor(service: "Service", workflow: str) -> "Actor":
     if service.door != "schedule":
         return own
     from pflow.config import SCHEDULE_VARIABLE
-    from pflow.scheduling.installed_schedules import find_scheduler_actor
+    from pflow.service.installed_schedules import find_scheduler_actor
 
     adder = find_scheduler_actor(service.home, workflow, os.environ.get(SCHEDULE_VARIABLE, ""))
     return Actor(kind="software", name=(adder or own).name, authenticated="account")
@@ -134,7 +134,7 @@ def _open_workflow_and_inputs(parsed: RunArguments) -> "tuple[Service, WorkflowS
     from pflow.cli.input_values import read_input_values
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, require_usable_home
     from pflow.config import SCHEDULE_VARIABLE, load_settings
-    from pflow.service import Service
+    from pflow.service.operations import Service
 
     settings = load_settings()
     service = Service(
@@ -151,7 +151,7 @@ def _make_progress_printer(parsed: RunArguments) -> Any:
     """Return the progress output; None with --quiet, or with --json unless stderr is a terminal."""
     if parsed.quiet or (parsed.json and not sys.stderr.isatty()):
         return None
-    from pflow.cli.progress import ProgressPrinter
+    from pflow.cli.run_output import ProgressPrinter
 
     return ProgressPrinter(sys.stderr, parsed.workflow)
 

@@ -21,8 +21,8 @@ from uraniborg.kernel.terminal.styled_text import (
 from uraniborg.kernel.text import format_duration, format_to_minute, plural
 
 if TYPE_CHECKING:
-    from pflow.run_replies import RunDetails, RunError, RunNode, RunSummary
-    from pflow.workflow_replies import PlannedStep
+    from pflow.service.run_replies import RunDetails, RunError, RunNode, RunSummary
+    from pflow.service.workflow_replies import PlannedStep
     from uraniborg.kernel.json_values import JsonObject
 
 _ID: Final = 12

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
-from pflow.service import Service
+from pflow.service.operations import Service
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
@@ -16,9 +16,7 @@ from uraniborg.kernel.terminal.streams import print_json, write_text
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, StyledText
 
 if TYPE_CHECKING:
-    from pflow.scheduling.job import Job
-    from pflow.scheduling.scheduler import Kind, Scheduler
-    from pflow.scheduling.timing import Timing
+    from pflow.service.scheduled_job import Kind, ScheduledJob, Scheduler, Timing
 
 
 @app.command(name="schedule")
@@ -66,9 +64,8 @@ def schedule_workflow(
 def _install_or_print_schedule(
     name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool
 ) -> None:
-    from pflow.scheduling.installed_schedules import select_scheduler
-    from pflow.scheduling.scheduled_workflow import describe_schedule, install_job
-    from pflow.scheduling.timing import parse_timing
+    from pflow.service.installed_schedules import describe_schedule, install_job, select_scheduler
+    from pflow.service.scheduled_job import parse_timing
 
     timing = parse_timing(at)
     service = open_service_with_usable_home()
@@ -99,13 +96,15 @@ def _print_job_files(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
         print_stderr_message("note", DIM, "Nothing is installed. The same command with --install installs it.")
 
 
-def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
+def _make_scheduled_job(
+    service: Service, name: str, inputs: list[str], timing: "Timing"
+) -> "tuple[ScheduledJob, list[str]]":
     """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
     from pflow.cli.input_values import read_input_values
     from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
     from pflow.cli.workflow_sources import is_file_path
-    from pflow.ir.valid_workflow import require_valid_workflow
-    from pflow.scheduling.scheduled_workflow import make_scheduled_job
+    from pflow.domain.ir.checker import require_valid_workflow
+    from pflow.service.installed_schedules import make_scheduled_job
 
     if is_file_path(name):
         raise InvalidRunArguments(
@@ -119,7 +118,7 @@ def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: 
 
 
 def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
-    from pflow.scheduling.installed_schedules import remove_schedule
+    from pflow.service.installed_schedules import remove_schedule
 
     removed = remove_schedule(open_service_with_usable_home().home, name, kind, get_terminal_actor())
     if json:
@@ -129,7 +128,7 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
 
 
 def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
-    from pflow.scheduling.installed_schedules import list_installed_schedules
+    from pflow.service.installed_schedules import list_installed_schedules
 
     found = list_installed_schedules(open_service_with_usable_home().home, kind)
     if json:

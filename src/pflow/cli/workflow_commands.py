@@ -1,6 +1,7 @@
-"""`pflow check`, `graph`, `list`, `describe`, `browse` and `guide`."""
+"""Commands that only read: `pflow check`, `graph`, `list`, `describe`, `browse`, `guide`, `history` and `show`."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,9 @@ import typer
 from pflow.cli.app import Workflow, app, open_service_with_usable_home
 from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_text
 from pflow.errors import InvalidWorkflow
-from uraniborg.kernel.command_line import JsonOption
+from pflow.service.history import add_other_actors
+from pflow.service.operations import Service
+from uraniborg.kernel.command_line import JsonOption, Limit, NameOrPath
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
 from uraniborg.kernel.terminal.streams import print_json, write_text
@@ -19,8 +22,9 @@ from uraniborg.kernel.text import plural
 if TYPE_CHECKING:
     from pflow.cli.diagnostic_printing import SourceText
     from pflow.cli.workflow_sources import WorkflowSource
-    from pflow.ir import model as ir
-    from pflow.workflow_replies import CheckedFile, Diagnostic
+    from pflow.domain.ir import model as ir
+    from pflow.service.run_replies import RunDetails, RunSummary
+    from pflow.service.workflow_replies import CheckedFile, Diagnostic
 
 
 @app.command(name="check")
@@ -106,8 +110,8 @@ def print_or_write_graph(
     - `pflow graph report -o report.svg`
     """
     from pflow.cli.workflow_sources import find_workflow_source
-    from pflow.ir.diagrams import draw_mermaid, draw_svg
-    from pflow.ir.valid_workflow import require_valid_workflow
+    from pflow.domain.ir.checker import require_valid_workflow
+    from pflow.domain.ir.diagrams import draw_mermaid, draw_svg
 
     service = open_service_with_usable_home(workflow)
     source = find_workflow_source(service, workflow)
@@ -174,7 +178,7 @@ def print_workflow_description(workflow: Workflow, json: JsonOption = False) -> 
     """
     from pflow.cli.workflow_printing import print_description
     from pflow.cli.workflow_sources import find_workflow_source
-    from pflow.workflow_description import describe_workflow
+    from pflow.service.catalog import describe_workflow
 
     service = open_service_with_usable_home(workflow)
     source = find_workflow_source(service, workflow)
@@ -216,7 +220,90 @@ def print_guide(json: JsonOption = False) -> None:
     """
     import sys
 
-    from pflow.guide import read_guide
+    from pflow.service.catalog import read_guide
     from uraniborg.kernel.terminal.streams import write_text
 
     print_json({"guide": read_guide()}) if json else write_text(sys.stdout, read_guide())
+
+
+@app.command(name="history")
+def print_run_history(
+    workflow: Annotated[
+        str | None, typer.Argument(metavar="NAME|FILE", parser=NameOrPath, help="Runs of this workflow only.")
+    ] = None,
+    limit: Limit = 20,
+    json: JsonOption = False,
+) -> None:
+    """List the last runs, the newest first.
+
+    Examples:
+    - `pflow history report`
+    """
+    from pflow.cli.run_printing import print_history
+    from pflow.cli.workflow_sources import make_logged_name, split_logged_source
+
+    service = open_service_with_usable_home()
+    log = service.history.open_log()
+    try:
+        found = log.list_runs(make_logged_name(workflow) if workflow else None, limit)
+        if workflow and not found:
+            _require_known_workflow(service, workflow, log.count_runs())
+    finally:
+        log.close()
+    runs: list[RunSummary] = redact([split_logged_source(run) for run in found])
+    print_json({"runs": runs}) if json else print_history(runs, workflow)
+
+
+def _require_known_workflow(service: Service, workflow: str, logged_names: Iterable[str]) -> None:
+    """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
+    from pflow.cli.workflow_sources import find_workflow_source, is_file_path, locate_workflow_file
+    from pflow.errors import InvalidWorkflow, WorkflowNotFound
+    from uraniborg.kernel.suggestions import find_nearest_name
+
+    try:
+        if is_file_path(workflow):
+            find_workflow_source(service, workflow)
+        else:
+            locate_workflow_file(service, workflow)
+    except InvalidWorkflow:
+        return
+    except WorkflowNotFound as missing:
+        if is_file_path(workflow):
+            raise
+        nearest = missing.ids.get("nearest") or find_nearest_name(workflow, sorted(logged_names))
+        raise WorkflowNotFound(
+            f"There is no workflow '{workflow[:80]}', and no run of that name.",
+            hint=f"Did you mean '{nearest}'?" if nearest else "`pflow history` lists the runs of all workflows.",
+            name=workflow[:80],
+            nearest=nearest,
+        ) from None
+
+
+@app.command(name="show")
+def show_run(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="The id of a run, or its first characters. Default: the last run."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a run, node by node.
+
+    Prints durations, inputs, outputs and errors.
+
+    Examples:
+    - `pflow show run_4f1c`
+    """
+    from pflow.cli.run_printing import print_run
+    from pflow.cli.workflow_sources import split_logged_source
+    from pflow.errors import RunNotFound
+
+    log = open_service_with_usable_home().history.open_log()
+    try:
+        last = log.list_runs(limit=1) if run is None else []
+        if run is None and not last:
+            raise RunNotFound("There are no runs yet.", hint="pflow run NAME")
+        found: RunDetails = redact(split_logged_source(add_other_actors(log, log.get_run(run or last[0]["id"]))))
+    finally:
+        log.close()
+    print_json(found) if json else print_run(found)

@@ -11,7 +11,7 @@ from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, RED, YELLOW, 
 from uraniborg.kernel.text import format_duration, format_to_minute, plural
 
 if TYPE_CHECKING:
-    from pflow.workflow_replies import (
+    from pflow.service.workflow_replies import (
         ComponentList,
         NamedDraft,
         NamedWorkflows,

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pflow.errors import WorkflowNotFound
-from pflow.library.listing import Summary, filter_workflows, list_workflows
-from pflow.library.lookup import FoundWorkflow, list_draft_managers, make_not_found_error
-from pflow.library.manager import StoredWorkflow, WorkflowManager
-from pflow.library.names import SUFFIX
-from pflow.library.workflow_file import read_document
-from pflow.service import Service
+from pflow.service.operations import Service
+from pflow.store.workflow_file import SUFFIX, read_document
+from pflow.store.workflow_library import (
+    FoundWorkflow,
+    StoredWorkflow,
+    WorkflowManager,
+    list_draft_managers,
+    make_not_found_error,
+)
+from pflow.store.workflow_listing import Summary, filter_workflows, list_workflows
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import Unavailable
@@ -21,8 +25,8 @@ from uraniborg.kernel.files import display_path
 from uraniborg.kernel.ids import content_id
 
 if TYPE_CHECKING:
-    from pflow.run_replies import RunSummary
-    from pflow.workflow_replies import NamedDraft, NamedWorkflows
+    from pflow.service.run_replies import RunSummary
+    from pflow.service.workflow_replies import NamedDraft, NamedWorkflows
 
 Run = TypeVar("Run", bound="RunSummary")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict, cast
 
+from pflow.domain import redaction
+from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed
-from pflow.node import Context
-from pflow.nodes import masked_excerpts
 from uraniborg.kernel.boundary import decode_lossless, encode_lossless
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.redaction import redact
@@ -49,9 +49,9 @@ class ChildOutput:
             outputs |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
         return outputs
 
-    def cut_masked_end(self, context: Context, *, line_count: int = 5, max_characters: int = 600) -> str:
+    def cut_masked_end(self, context: NodeContext, *, line_count: int = 5, max_characters: int = 600) -> str:
         """Return the last lines of the output, for a message."""
-        return masked_excerpts.cut_masked_end(
+        return redaction.cut_masked_end(
             self.tail.decode(errors="replace"), context, line_count=line_count, max_characters=max_characters
         )
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NoReturn
 
+from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed
-from pflow.node import Context
 
 
-async def refuse_direct_run(_params: Mapping[str, object], context: Context) -> NoReturn:
+async def refuse_direct_run(_params: Mapping[str, object], context: NodeContext) -> NoReturn:
     raise NodeFailed(
         f"'{context.node_id}' cannot be run by itself.",
         hint="A `batch` needs `items` and a `node` with `type` and `params`.",

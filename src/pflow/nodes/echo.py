@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, cast
 
+from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed
-from pflow.node import Context
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
@@ -16,7 +16,7 @@ class EchoOutputs(TypedDict):
     data: "NotRequired[Json]"
 
 
-async def echo(params: "JsonObject", context: Context) -> EchoOutputs:
+async def echo(params: "JsonObject", context: NodeContext) -> EchoOutputs:
     """Return the message, as text if it is changed. Raise NodeFailed if the result is too long."""
     message, data = params.get("message"), params.get("data")
     prefix, suffix = params.get("prefix"), params.get("suffix")

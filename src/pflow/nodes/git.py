@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Final, TypedDict, cast
 
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import cut_masked_start
 from pflow.errors import NodeFailed
-from pflow.node import Context
 from pflow.nodes.git_program import get_git_context, require_success_output, run_git, try_git
-from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class TagOutputs(TypedDict):
     latest_tag: Tag
 
 
-async def get_status(params: "JsonObject", context: Context) -> StatusOutputs:
+async def get_status(params: "JsonObject", context: NodeContext) -> StatusOutputs:
     """Return changed, staged and new files, and how far the branch is from its upstream."""
     out = await run_git(
         get_git_context(params, context), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"
@@ -141,7 +141,7 @@ def _update_branch_facts(status: Status, line: str) -> None:
         status["ahead"], status["behind"] = int(ahead), -int(behind)
 
 
-async def list_commits(params: "JsonObject", context: Context) -> LogOutputs:
+async def list_commits(params: "JsonObject", context: NodeContext) -> LogOutputs:
     """Return the latest commits, newest first."""
     limit = cast("int", params.get("limit", 20))
     if limit < 1:
@@ -176,7 +176,7 @@ def _parse_commit(fields: list[str]) -> Commit:
     }
 
 
-async def create_commit(params: "JsonObject", context: Context) -> CommitOutputs:
+async def create_commit(params: "JsonObject", context: NodeContext) -> CommitOutputs:
     """Stage files and commit the staged changes."""
     git_context, message = get_git_context(params, context), str(params["message"])
     if not message.strip():
@@ -190,7 +190,7 @@ async def create_commit(params: "JsonObject", context: Context) -> CommitOutputs
     return {"commit_sha": (await run_git(git_context, "rev-parse", "HEAD")).strip(), "commit_message": message}
 
 
-async def check_out(params: "JsonObject", context: Context) -> CheckoutOutputs:
+async def check_out(params: "JsonObject", context: NodeContext) -> CheckoutOutputs:
     """Check out a branch, tag or commit; `create` creates a missing branch."""
     git_context, wanted = get_git_context(params, context), _require_ref_name("branch", str(params["branch"]), context)
     previous = await _get_current_branch(git_context)
@@ -217,7 +217,7 @@ async def check_out(params: "JsonObject", context: Context) -> CheckoutOutputs:
     }
 
 
-async def push_branch(params: "JsonObject", context: Context) -> PushOutputs:
+async def push_branch(params: "JsonObject", context: NodeContext) -> PushOutputs:
     """Push a branch to the branch of the same name at a remote, never by force."""
     git_context, remote = get_git_context(params, context), str(params.get("remote") or "origin")
     known = (await run_git(git_context, "remote")).split()
@@ -235,7 +235,7 @@ async def push_branch(params: "JsonObject", context: Context) -> PushOutputs:
     return {"push_result": {"success": True, "branch": branch, "remote": remote, "up_to_date": not is_new}}
 
 
-async def get_latest_tag(params: "JsonObject", context: Context) -> TagOutputs:
+async def get_latest_tag(params: "JsonObject", context: NodeContext) -> TagOutputs:
     """Return the newest tag; an empty object if there is no tag."""
     pattern = f"refs/tags/{params.get('pattern') or '**'}"
     out = await run_git(
@@ -257,34 +257,34 @@ async def get_latest_tag(params: "JsonObject", context: Context) -> TagOutputs:
     }
 
 
-async def _get_current_branch(context: Context) -> str:
+async def _get_current_branch(context: NodeContext) -> str:
     done = await try_git(context, "symbolic-ref", "--short", "--quiet", "HEAD")
     return DETACHED if done.code == 1 else require_success_output("symbolic-ref", done).strip()
 
 
-async def _has_local_branch(context: Context, name: str) -> bool:
+async def _has_local_branch(context: NodeContext, name: str) -> bool:
     return (await try_git(context, "show-ref", "--verify", "--quiet", f"refs/heads/{name}")).code == 0
 
 
-async def _require_valid_branch_name(context: Context, name: str) -> None:
+async def _require_valid_branch_name(context: NodeContext, name: str) -> None:
     if (await try_git(context, "check-ref-format", f"refs/heads/{name}")).code or name.startswith("-"):
         raise _make_branch_name_error("branch", name, context)
 
 
-async def _stash_changes(context: Context) -> bool:
+async def _stash_changes(context: NodeContext) -> bool:
     """Stash the changes, and return True if there were any."""
     before = (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out
     await run_git(context, "stash", "push", "--quiet", "--include-untracked")
     return (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
 
 
-def _require_ref_name(key: str, value: str, context: Context) -> str:
+def _require_ref_name(key: str, value: str, context: NodeContext) -> str:
     if not value or value.startswith("-"):
         raise _make_branch_name_error(key, value, context)
     return value
 
 
-def _make_branch_name_error(key: str, value: str, context: Context) -> InvalidInput:
+def _make_branch_name_error(key: str, value: str, context: NodeContext) -> InvalidInput:
     return InvalidInput(
         f"'{cut_masked_start(value, 80, context)}' cannot be the name of a branch.",
         hint="A name does not begin with '-' and has no blanks, colons, '..', '~', '^', '*', '?' or '['.",

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import mask_secrets
 from pflow.errors import NodeFailed
-from pflow.node import Context
 from pflow.nodes import process_runner
-from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_path
 from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.files import display_path
@@ -55,7 +55,7 @@ class GitResult(NamedTuple):
     complaint: str
 
 
-def get_git_context(params: "JsonObject", context: Context) -> Context:
+def get_git_context(params: "JsonObject", context: NodeContext) -> NodeContext:
     """Return the context in which git runs. Raise NodeFailed if the folder does not exist."""
     if not params.get("working_directory"):
         return context
@@ -67,12 +67,12 @@ def get_git_context(params: "JsonObject", context: Context) -> Context:
     return replace(context, folder=folder)
 
 
-async def run_git(context: Context, *arguments: str) -> str:
+async def run_git(context: NodeContext, *arguments: str) -> str:
     """Return the output of git. Raise NodeFailed if it fails."""
     return require_success_output(arguments[0], await try_git(context, *arguments))
 
 
-async def try_git(context: Context, *arguments: str) -> GitResult:
+async def try_git(context: NodeContext, *arguments: str) -> GitResult:
     """Run git and return its result, failed or not. Raise NodeFailed if git cannot be started or prints too much."""
     inherited = {name: value for name, value in build_child_environment(_INHERITED).items() if name not in _PINNED}
     try:
@@ -97,7 +97,7 @@ def require_success_output(subcommand: str, done: GitResult) -> str:
     )
 
 
-async def get_remote_url(context: Context, remote: str = "origin") -> str | None:
+async def get_remote_url(context: NodeContext, remote: str = "origin") -> str | None:
     """Return the address of a remote of the run's folder; None without such a remote or without git."""
     try:
         done = await try_git(context, "remote", "get-url", "--", remote)

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
-from pflow.node import Context
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import cut_masked_start
 from pflow.nodes.github_api import open_repository
-from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PullRequestListOutputs(TypedDict):
 Outputs = IssueOutputs | IssueListOutputs | PullRequestOutputs | PullRequestListOutputs
 
 
-async def run_operation(params: "JsonObject", context: Context) -> Outputs:
+async def run_operation(params: "JsonObject", context: NodeContext) -> Outputs:
     """Run the operation that `operation` names."""
     operation = str(params.get("operation"))
     if operation not in _OPERATIONS:
@@ -76,7 +76,7 @@ async def run_operation(params: "JsonObject", context: Context) -> Outputs:
     return await work(params, context)
 
 
-async def get_issue(params: "JsonObject", context: Context) -> IssueOutputs:
+async def get_issue(params: "JsonObject", context: NodeContext) -> IssueOutputs:
     """Return the issue of this number."""
     number = int(cast("int", params["issue_number"]))
     async with open_repository(params, context) as repo:
@@ -87,7 +87,7 @@ async def get_issue(params: "JsonObject", context: Context) -> IssueOutputs:
         }
 
 
-async def list_issues(params: "JsonObject", context: Context) -> IssueListOutputs:
+async def list_issues(params: "JsonObject", context: NodeContext) -> IssueListOutputs:
     """Return issues, the newest first, without the pull requests that the API lists among them."""
     limit = _get_limit(params)
     query = {"state": _get_state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
@@ -98,7 +98,7 @@ async def list_issues(params: "JsonObject", context: Context) -> IssueListOutput
     return {"issues": [_convert_issue(item) for item in found]}
 
 
-async def list_prs(params: "JsonObject", context: Context) -> PullRequestListOutputs:
+async def list_prs(params: "JsonObject", context: NodeContext) -> PullRequestListOutputs:
     """Return pull requests, the newest first. The API lists merged ones as closed."""
     limit, state = _get_limit(params), _get_state(params, PR_STATES, context)
     only_merged = state == "merged"
@@ -113,7 +113,7 @@ async def list_prs(params: "JsonObject", context: Context) -> PullRequestListOut
     return {"prs": [_convert_pull_request(item) for item in found]}
 
 
-async def create_pr(params: "JsonObject", context: Context) -> PullRequestOutputs:
+async def create_pr(params: "JsonObject", context: NodeContext) -> PullRequestOutputs:
     """Open a pull request."""
     body = {
         "title": params["title"],
@@ -182,14 +182,14 @@ def _get_limit(params: "JsonObject") -> int:
     return limit
 
 
-def _get_state(params: "JsonObject", allowed: Iterable[str], context: Context) -> str:
+def _get_state(params: "JsonObject", allowed: Iterable[str], context: NodeContext) -> str:
     state = str(params.get("state") or "open")
     if state not in allowed:
         raise _make_not_allowed_error("state", state, allowed, context)
     return state
 
 
-def _normalize_moment_to_utc(text: str, context: Context) -> str:
+def _normalize_moment_to_utc(text: str, context: NodeContext) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -201,7 +201,7 @@ def _normalize_moment_to_utc(text: str, context: Context) -> str:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _make_not_allowed_error(argument: str, value: str, allowed: Iterable[str], context: Context) -> InvalidInput:
+def _make_not_allowed_error(argument: str, value: str, allowed: Iterable[str], context: NodeContext) -> InvalidInput:
     names = list(allowed)
     return InvalidInput(
         f"{argument} cannot be '{cut_masked_start(value, 80, context)}'.",

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import cut_masked_start
 from pflow.errors import NodeFailed
-from pflow.node import Context
 from pflow.nodes.git_program import get_remote_url
-from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import register_secret
 
@@ -33,7 +33,7 @@ IsWanted = Callable[["JsonObject"], bool]
 class Repository:
     """A repository at GitHub. Every failure is raised as NodeFailed."""
 
-    def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool, context: Context) -> None:
+    def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool, context: NodeContext) -> None:
         self._client = client
         self._context = context
         self._has_token = has_token
@@ -132,7 +132,7 @@ class Repository:
 
 
 @asynccontextmanager
-async def open_repository(params: "JsonObject", context: Context) -> AsyncGenerator[Repository]:
+async def open_repository(params: "JsonObject", context: NodeContext) -> AsyncGenerator[Repository]:
     """Yield the repository of `repo`, or that of the run's folder. Raise InvalidInput."""
     import httpx
 
@@ -156,7 +156,7 @@ async def open_repository(params: "JsonObject", context: Context) -> AsyncGenera
         yield Repository(client, repo, bool(token), context)
 
 
-async def _find_repo_of_folder(context: Context, base: str) -> str:
+async def _find_repo_of_folder(context: NodeContext, base: str) -> str:
     found = _REMOTE.fullmatch(await get_remote_url(context) or "")
     host = urlsplit(base).hostname or ""
     if found is None or found["host"] not in (host, host.removeprefix("api.")):

@@ -8,9 +8,9 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, cast
 
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import cut_masked_start
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.node import Context
-from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.chat import Answer, ChatClient, ChatError, Failure, read_endpoint
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
@@ -49,7 +49,7 @@ class AnswerOutputs(TypedDict):
     llm_usage: Usage
 
 
-async def answer_prompt(params: "JsonObject", context: Context) -> AnswerOutputs:
+async def answer_prompt(params: "JsonObject", context: NodeContext) -> AnswerOutputs:
     """Return the model's answer to the prompt, and the tokens that it took."""
     prompt = str(params["prompt"])
     if not prompt.strip():
@@ -84,7 +84,7 @@ def _make_outputs(answer: Answer) -> AnswerOutputs:
     return {"response": _strip_code_fence(answer.text.strip()), "llm_usage": usage}
 
 
-def _make_node_error(error: ChatError, context: Context) -> NodeFailed:
+def _make_node_error(error: ChatError, context: NodeContext) -> NodeFailed:
     message, hint = error.message, _HINTS[error.failure]
     if error.failure is Failure.TIMED_OUT:
         return NodeTimedOut(message, hint=hint)
@@ -99,7 +99,7 @@ def _make_node_error(error: ChatError, context: Context) -> NodeFailed:
     return failed
 
 
-def _make_image_part(given: str, context: Context) -> "JsonObject":
+def _make_image_part(given: str, context: NodeContext) -> "JsonObject":
     """Return an image as a part of a message: its URL, or its bytes as a data URL."""
     if not given.startswith(("https://", "http://", "data:image/")):
         given = _make_data_url(context.path(given))

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypedDict, cast
 
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import cut_masked_start, mask_secrets
 from pflow.errors import NodeFailed
-from pflow.node import Context
-from pflow.nodes.masked_excerpts import cut_masked_start, mask_secrets
-from pflow.remote_mcp_servers import connect_to_server
+from pflow.service.remote_mcp_servers import connect_to_server
 from uraniborg.kernel.boundary import parse_lenient_json
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import make_printable
@@ -37,12 +37,12 @@ class ToolOutputs(TypedDict):
     is_error: bool
 
 
-async def call_named_tool(params: "JsonObject", context: Context) -> ToolOutputs:
+async def call_named_tool(params: "JsonObject", context: NodeContext) -> ToolOutputs:
     arguments = cast("JsonObject", params.get("arguments") or {})
     return await _call_server_tool(context, str(params["server"]), str(params["tool"]), arguments)
 
 
-async def call_tool(params: "JsonObject", context: Context) -> ToolOutputs:
+async def call_tool(params: "JsonObject", context: NodeContext) -> ToolOutputs:
     """Call the tool of a node type. Parameters that were not given are not sent, so the tool's defaults apply."""
     server, _, tool = str(params[TARGET]).partition("/")
     arguments = {key: value for key, value in params.items() if key != TARGET and value is not None}
@@ -70,7 +70,9 @@ class _ServerConnection:
             await self._connection.close()
 
 
-async def _call_server_tool(context: Context, server: str, tool: str, arguments: "Mapping[str, Json]") -> ToolOutputs:
+async def _call_server_tool(
+    context: NodeContext, server: str, tool: str, arguments: "Mapping[str, Json]"
+) -> ToolOutputs:
     async def make() -> _ServerConnection:
         return _ServerConnection(context.home, server)
 
@@ -143,7 +145,7 @@ def _convert_content_block(block: "Mapping[str, Json]") -> "Json":
         return text
 
 
-def _extract_error_message(result: "Json", context: Context) -> str:
+def _extract_error_message(result: "Json", context: NodeContext) -> str:
     """Return the error message of a tool from the usual shapes of replies."""
     for key in ("error", "message"):
         if isinstance(result, dict) and key in result:

@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import orjson
 
+from pflow.domain.node import NodeContext
+from pflow.domain.redaction import cut_masked_start
 from pflow.errors import NodeFailed
-from pflow.node import Context
-from pflow.nodes.masked_excerpts import cut_masked_start
 
 
-def get_path(params: Mapping[str, object], key: str, context: Context) -> Path:
+def get_path(params: Mapping[str, object], key: str, context: NodeContext) -> Path:
     """Return the path in a parameter; the file may not exist. Raise NodeFailed for an invalid path."""
     given = str(params[key])
     if not given.strip():

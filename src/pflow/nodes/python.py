@@ -13,18 +13,18 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 import orjson
 
+from pflow.domain.ir.code_checks import NO_RESULT
+from pflow.domain.ir.model import DEFAULT_ACTION
+from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.redaction import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.ir.model import DEFAULT_ACTION
-from pflow.node import Context, Outcome
 from pflow.nodes.child_output import PrintedOutputs, format_size, join_outputs
-from pflow.nodes.masked_excerpts import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.nodes.param_values import get_added_environment, get_seconds
 from pflow.nodes.process_runner import FinishedProcess, run_process
-from pflow.python_code import NO_RESULT
 from uraniborg.kernel.child_environment import build_child_environment
 
 if TYPE_CHECKING:
-    from pflow.nodes.python_child import Report
+    from pflow.nodes.python_child import CodeReport
     from uraniborg.kernel.json_values import Json, JsonObject
 
 RESULT_BYTES: Final = 32 << 20
@@ -57,7 +57,7 @@ class PythonOutputs(PrintedOutputs):
     result: "Json"
 
 
-async def run_python(params: "JsonObject", context: Context) -> Outcome:
+async def run_python(params: "JsonObject", context: NodeContext) -> NodeOutcome:
     """Run the code. Raise NodeFailed with the line that failed, or with the value that JSON cannot represent."""
     timeout = get_seconds(params)
     job = _check_and_encode_job(params, context, timeout)
@@ -89,10 +89,10 @@ async def run_python(params: "JsonObject", context: Context) -> Outcome:
         raise _make_code_error(reported, finished, params, context, printed)
     warnings = () if reported.get("is_assigned") else (NO_RESULT,)
     outputs: PythonOutputs = {"result": reported["result"], **printed}
-    return Outcome(outputs, reported.get("action") or DEFAULT_ACTION, warnings)
+    return NodeOutcome(outputs, reported.get("action") or DEFAULT_ACTION, warnings)
 
 
-def _check_and_encode_job(params: "JsonObject", context: Context, timeout: float | None) -> bytes:
+def _check_and_encode_job(params: "JsonObject", context: NodeContext, timeout: float | None) -> bytes:
     inputs = cast("JsonObject", params.get("inputs") or {})
     for name in inputs:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__") or name in _ANSWERS:
@@ -118,7 +118,7 @@ def _check_and_encode_job(params: "JsonObject", context: Context, timeout: float
         raise NodeFailed("`inputs` contains a value without a JSON form.", hint=_EXAMPLE) from None
 
 
-def _read_report_or_empty(report: IO[bytes]) -> "Report":
+def _read_report_or_empty(report: IO[bytes]) -> "CodeReport":
     size = os.fstat(report.fileno()).st_size
     if not 0 < size <= RESULT_BYTES:
         return {}
@@ -128,7 +128,7 @@ def _read_report_or_empty(report: IO[bytes]) -> "Report":
         return {}
 
 
-def _make_timeout_error(exc: NodeTimedOut, report: "Report", timeout: float | None) -> NodeTimedOut:
+def _make_timeout_error(exc: NodeTimedOut, report: "CodeReport", timeout: float | None) -> NodeTimedOut:
     line = report.get("stopped_at")
     where = f" in line {line}" if line else ""
     return NodeTimedOut(
@@ -140,10 +140,10 @@ def _make_timeout_error(exc: NodeTimedOut, report: "Report", timeout: float | No
 
 
 def _make_code_error(
-    report: "Report",
+    report: "CodeReport",
     finished: FinishedProcess,
     params: "JsonObject",
-    context: Context,
+    context: NodeContext,
     printed: PrintedOutputs,
 ) -> NodeFailed:
     """Return the error for code without a result. `report` is the report of the process, if it wrote one."""
@@ -175,7 +175,7 @@ def _make_code_error(
     )
 
 
-def _suggest_pass_env(message: str, context: Context) -> str:
+def _suggest_pass_env(message: str, context: NodeContext) -> str:
     """Return how to pass the variable that the code looked for, if only pflow's own environment has it."""
     found = re.fullmatch(r"KeyError: '(\w+)'", message)
     if not found or found[1] not in os.environ or found[1] in build_child_environment(context.pass_env):
@@ -183,7 +183,7 @@ def _suggest_pass_env(message: str, context: Context) -> str:
     return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 
 
-def _suggest_fix(raised: str, message: str, line: int | None, params: "JsonObject", context: Context) -> str:
+def _suggest_fix(raised: str, message: str, line: int | None, params: "JsonObject", context: NodeContext) -> str:
     text = _mask_code_line(line, str(params["code"]), context)
     where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
     advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
@@ -193,7 +193,7 @@ def _suggest_fix(raised: str, message: str, line: int | None, params: "JsonObjec
     return f"{advice} {where}" if advice else where
 
 
-def _mask_code_line(line: int | None, code: str, context: Context) -> str:
+def _mask_code_line(line: int | None, code: str, context: NodeContext) -> str:
     """Return a line of the code; empty if a secret spans several lines, as a part of it would not be masked."""
     lines, masked_lines = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
     if line is None or len(lines) != len(masked_lines) or not 0 < line <= len(masked_lines):
@@ -201,7 +201,7 @@ def _mask_code_line(line: int | None, code: str, context: Context) -> str:
     return masked_lines[line - 1].strip()[:_LONGEST_LINE]
 
 
-def _describe_inputs(params: "JsonObject", context: Context) -> str:
+def _describe_inputs(params: "JsonObject", context: NodeContext) -> str:
     names = ", ".join(cast("JsonObject", params.get("inputs") or {}))
     there = f"here: {cut_masked_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
     return f"Values reach the code as `inputs`, each as a variable of the same name; {there}."

@@ -34,7 +34,7 @@ _ALTERNATIVES = {
 }
 
 
-class Report(TypedDict, total=False):
+class CodeReport(TypedDict, total=False):
     """The result of the code, the value that was refused, the exception, or the line at which the code was ended."""
 
     result: Any
@@ -58,7 +58,7 @@ class _NotJsonError(Exception):
 
     def __init__(self, *pieces: str, alternative: str = "") -> None:
         super().__init__("".join(pieces))
-        self.report: Report = {"refused": [piece[:_MAX_REPORTED] for piece in pieces], "alternative": alternative}
+        self.report: CodeReport = {"refused": [piece[:_MAX_REPORTED] for piece in pieces], "alternative": alternative}
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def main() -> None:
     _write_report(descriptor, _run_code_and_make_report(job["code"], job["inputs"]))
 
 
-def _run_code_and_make_report(code: str, inputs: dict[str, object]) -> Report:
+def _run_code_and_make_report(code: str, inputs: dict[str, object]) -> CodeReport:
     # Classes and pickles of the code look for its names in the module of this name.
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__dict__.update(inputs)
@@ -86,7 +86,7 @@ def _run_code_and_make_report(code: str, inputs: dict[str, object]) -> Report:
     return _make_result_report(module.__dict__)
 
 
-def _make_result_report(names: Mapping[str, Any]) -> Report:
+def _make_result_report(names: Mapping[str, Any]) -> CodeReport:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
@@ -150,7 +150,7 @@ def _list_path_pieces(path: ValuePath) -> list[str]:
     return [*_list_path_pieces(around), f"[{key!r}]"]
 
 
-def _print_and_report_exception(exc: BaseException) -> Report:
+def _print_and_report_exception(exc: BaseException) -> CodeReport:
     own = exc.__traceback__
     while own and own.tb_frame.f_code.co_filename != NAME:
         own = own.tb_next
@@ -211,7 +211,7 @@ def _install_stop_handler(report_descriptor: int) -> None:
     signal.signal(signal.SIGTERM, report_and_exit)
 
 
-def _write_report(descriptor: int, report: Report) -> None:
+def _write_report(descriptor: int, report: CodeReport) -> None:
     left = memoryview(json.dumps(report, ensure_ascii=False).encode("utf-8", "replace"))
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
 
+from pflow.domain.node import NodeContext, NodeOutcome
 from pflow.errors import NodeFailed
-from pflow.node import Context, Outcome
 from pflow.nodes.child_output import PrintedOutputs, join_outputs
 from pflow.nodes.param_values import format_param_as_text, get_added_environment, get_path, get_seconds
 from pflow.nodes.process_runner import FinishedProcess, run_process
@@ -33,7 +33,7 @@ class ShellOutputs(PrintedOutputs):
     command: str
 
 
-async def run_shell(params: "JsonObject", context: Context) -> ShellOutputs | Outcome:
+async def run_shell(params: "JsonObject", context: NodeContext) -> ShellOutputs | NodeOutcome:
     """Run the command and return its outputs, in an Outcome if there is a warning.
 
     Raise NodeFailed if the command cannot be run, or its exit code is not 0.
@@ -58,10 +58,10 @@ async def run_shell(params: "JsonObject", context: Context) -> ShellOutputs | Ou
     withheld = _make_withheld_variables_warning(command, environment, context)
     if finished.exit_code and not params.get("ignore_errors"):
         raise _make_exit_error(finished, outputs, context, withheld)
-    return Outcome(outputs, warnings=(withheld,)) if withheld else outputs
+    return NodeOutcome(outputs, warnings=(withheld,)) if withheld else outputs
 
 
-def _make_withheld_variables_warning(command: str, environment: Mapping[str, str], context: Context) -> str:
+def _make_withheld_variables_warning(command: str, environment: Mapping[str, str], context: NodeContext) -> str:
     """Return a warning of variables that the command uses and that only pflow's own environment has, or no text."""
     has = {*_OF_THE_SHELL, *environment, *build_child_environment(context.pass_env)}
     has.update(name for names in _SET.findall(command) for name in names)
@@ -75,7 +75,9 @@ def _make_withheld_variables_warning(command: str, environment: Mapping[str, str
     )
 
 
-def _make_exit_error(finished: FinishedProcess, outputs: ShellOutputs, context: Context, withheld: str) -> NodeFailed:
+def _make_exit_error(
+    finished: FinishedProcess, outputs: ShellOutputs, context: NodeContext, withheld: str
+) -> NodeFailed:
     name, excerpt = "stderr", finished.stderr.cut_masked_end(context)
     if not excerpt:  # many programs complain there
         name, excerpt = "stdout", finished.stdout.cut_masked_end(context)

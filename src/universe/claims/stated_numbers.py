@@ -3,11 +3,100 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
-from universe.claims.body_names import BodyNames
-from universe.claims.quantities import Quantity, Unit, find_only_unit_in_label, find_unit_after
-from universe.claims.written_numbers import MOST_CHARS, WrittenNumber, find_numbers, normalise_number_text
+from universe.claims.quantities import (
+    MOST_CHARS,
+    WrittenNumber,
+    WrittenQuantity,
+    WrittenUnit,
+    find_numbers,
+    find_only_unit_in_label,
+    find_unit_after,
+    normalise_number_text,
+)
+
+_PLANET: Final = re.compile(r"(?P<stem>.*\w)[\s_-]+(?P<letter>[a-z])")
+"""The name or id of a planet: the name of its star and a letter."""
+_FOOTNOTE: Final = re.compile(r"\^\{?[\w*†‡,]{1,3}\}?$|[†‡]+$")
+_SOLAR: Final = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto ceres"
+_IS_UNIT: Final = re.compile(r"['’]?s?[- ]*(?:mass|radi|like|size)", re.IGNORECASE)
+"""Words after a name in a unit or a comparison: Earth masses, Earth-like."""
+_MORE_LETTERS: Final = r"(?:(?:\s*,\s*|\s*,?\s+and\s+|\s*[-–]\s*)[a-z]\b)*"
+_IN_SYSTEM: Final = re.compile(rf"\b(?:{_SOLAR.replace(' ', '|')})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyNames:
+    """The names of one body: full names, the letter of a planet, and the name of its star."""
+
+    names: tuple[str, ...]
+    letter: str = ""
+    stem: str = ""
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any] | None) -> Self | None:
+        """Return the names of a body, or None if it has no name."""
+        given = [body.get(key) for key in ("name", "id")] if body is not None else []
+        names = tuple(name for name in given if isinstance(name, str) and _fold_and_remove_separators(name))
+        if not names:
+            return None
+        planet = _PLANET.fullmatch(names[0].strip())
+        return cls(names, planet["letter"], planet["stem"]) if planet else cls(names)
+
+    def is_label_of_body(self, label: str, headings: str) -> bool:
+        """Return True if a cell is a label of this body and of no other.
+
+        A letter alone names a planet of the star that the headings is about: the caption, the section or the title.
+        """
+        bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
+        if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
+            return self.is_own_star_named_in(headings)
+        return _fold_and_remove_separators(bare) in {_fold_and_remove_separators(name) for name in self.names}
+
+    def find_body_mentions(self, text: str) -> list[tuple[int, bool]]:
+        """Return the positions where a passage mentions a body, with whether the body is this one."""
+        found: dict[int, bool] = {}
+        for match in _IN_SYSTEM.finditer(text):
+            if not _IS_UNIT.match(text, match.end()):
+                found[match.start()] = _fold_and_remove_separators(match[0]) in {
+                    _fold_and_remove_separators(name) for name in self.names
+                }
+        if self.letter:
+            # The letters of a list ("planets d and e") are mentions too.
+            stem = _make_name_pattern(self.stem)
+            named = rf"(?:{stem}[\s-]*|\b[Pp]lanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
+            for match in re.finditer(named, text):
+                found[match.start()] = match["first"] == self.letter
+                for more in re.finditer(r"\b[a-z]\b", match["more"]):
+                    found[match.start("more") + more.start()] = more[0] == self.letter
+        else:
+            for name in self.names:
+                # A planet of a star, `TRAPPIST-1 e`, is not the star.
+                for match in re.finditer(rf"{_make_name_pattern(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
+                    if not _IS_UNIT.match(text, match.end()):
+                        found.setdefault(match.start(), not match["planet"])
+        return sorted(found.items())
+
+    def is_own_star_named_in(self, text: str) -> bool:
+        """Return True if a text names the star of this planet, or if the body does not have the name of a planet."""
+        return not self.stem or bool(re.search(rf"{_make_name_pattern(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
+
+    def is_only_body_named_in(self, text: str) -> bool:
+        """Return True if a caption or heading mentions this body and no other."""
+        mentions = self.find_body_mentions(text)
+        return bool(mentions) and all(is_this for _, is_this in mentions)
+
+
+def _make_name_pattern(name: str) -> str:
+    """Return a pattern for a name in any case, with or without spaces and hyphens between its parts."""
+    parts = [re.escape(part) for part in re.split(r"[\s_-]+", name.strip())]
+    return r"(?<!\w)(?i:" + r"[\s_-]*".join(parts) + ")"
+
+
+def _fold_and_remove_separators(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
 
 _MOST_CELLS: Final = 200
 _ANYTHING: Final = re.compile(
@@ -28,7 +117,7 @@ _DOUBT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class StatedLocation:
     """A location in a paper: `{section?, page?, table?, header?: [cells], row?: [cells], passage?, …}`, validated."""
 
     section: str = ""
@@ -56,10 +145,10 @@ class StatedNumber:
     """A number that a location states for a field, in its unit."""
 
     measured: WrittenNumber
-    unit: Unit
+    unit: WrittenUnit
 
 
-def parse_location(given: object, title: object = "") -> Location | None:
+def parse_location(given: object, title: object = "") -> StatedLocation | None:
     """Return a validated location in the paper with this title, or None if it is invalid. Never raise."""
     if not isinstance(given, Mapping):
         return None
@@ -67,12 +156,14 @@ def parse_location(given: object, title: object = "") -> Location | None:
     header, row = _get_cells_or_empty(entry.get("header")), _get_cells_or_empty(entry.get("row"))
     texts = {name: _get_text_or_empty(entry.get(name)) for name in ("section", "page", "table", "passage")}
     return (
-        Location(**texts, header=header, row=row, title=_get_text_or_empty(title)) if row or texts["passage"] else None
+        StatedLocation(**texts, header=header, row=row, title=_get_text_or_empty(title))
+        if row or texts["passage"]
+        else None
     )
 
 
 def find_stated_numbers_or_reason(
-    location: Location, quantity: Quantity, body: BodyNames | None
+    location: StatedLocation, quantity: WrittenQuantity, body: BodyNames | None
 ) -> list[StatedNumber] | str:
     """Return the numbers that the location states for the quantity of the body, or the reason why there are none."""
     if location.row:
@@ -83,7 +174,7 @@ def find_stated_numbers_or_reason(
 
 
 def _find_numbers_in_row_or_reason(
-    location: Location, quantity: Quantity, body: BodyNames | None
+    location: StatedLocation, quantity: WrittenQuantity, body: BodyNames | None
 ) -> list[StatedNumber] | str:
     header = [normalise_number_text(cell) for cell in location.header]
     row = [normalise_number_text(cell) for cell in location.row]
@@ -115,12 +206,12 @@ def _find_numbers_in_row_or_reason(
     return found or f"The row states no {quantity.name} with a unit."
 
 
-def _is_named_by_unit(cell: str, quantity: Quantity) -> bool:
+def _is_named_by_unit(cell: str, quantity: WrittenQuantity) -> bool:
     units = [find_unit_after(cell, measured.end) for measured in find_numbers(cell)]
     return any(unit is not None and unit.name.endswith(f"_{quantity.name}") for unit in units)
 
 
-def _is_named_by_row(row: Sequence[str], header: str, quantity: Quantity) -> bool | None:
+def _is_named_by_row(row: Sequence[str], header: str, quantity: WrittenQuantity) -> bool | None:
     """Return False if the header of the column names the quantity, True if the first cell does; None if neither."""
     if quantity.is_named_by_label(header):
         return False
@@ -137,21 +228,21 @@ def _is_about_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames
     return bool(_ANYTHING.match(label)) and body.is_only_body_named_in(headings)
 
 
-def _find_numbers_in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[StatedNumber]:
+def _find_numbers_in_cell(cell: str, quantity: WrittenQuantity, labels: Sequence[str]) -> list[StatedNumber]:
     found: list[StatedNumber] = []
     for measured in find_numbers(cell):
         unit = find_unit_after(cell, measured.end) or next(
             (one for label in labels if (one := find_only_unit_in_label(label))), None
         )
         if unit is None and not quantity.unit:
-            unit = Unit("")
+            unit = WrittenUnit("")
         if unit is not None and quantity.convert_to_unit(1.0, unit) is not None:
             found.append(StatedNumber(measured, unit))
     return found
 
 
 def _find_numbers_in_passage_or_reason(
-    passage: str, quantity: Quantity, body: BodyNames | None, headings: str
+    passage: str, quantity: WrittenQuantity, body: BodyNames | None, headings: str
 ) -> list[StatedNumber] | str:
     if not quantity.is_mentioned_in(passage):
         return f"The passage does not mention the {quantity.name}."
@@ -189,7 +280,7 @@ def _find_sentence(passage: str, measured: WrittenNumber) -> str:
     return passage[start : end.start() if end else len(passage)]
 
 
-def _find_unit_of_number(passage: str, measured: WrittenNumber, quantity: Quantity) -> Unit | None:
+def _find_unit_of_number(passage: str, measured: WrittenNumber, quantity: WrittenQuantity) -> WrittenUnit | None:
     unit = find_unit_after(passage, measured.end)
     if quantity.unit:
         return unit if unit is not None and quantity.convert_to_unit(1.0, unit) is not None else None
@@ -198,7 +289,7 @@ def _find_unit_of_number(passage: str, measured: WrittenNumber, quantity: Quanti
         return None
     # A plain number counts right after its name or symbol, not anywhere: 42 may be a count or a year.
     near = re.search(r"(?:=|~|\bof\b|\bis\b|\bto be\b|\bas\b|:)\s*$", before)
-    return Unit("") if near else None
+    return WrittenUnit("") if near else None
 
 
 def _belongs_to_body(

@@ -9,7 +9,6 @@ from universe.cli import change_commands  # isort: skip
 from universe.cli import view_commands  # isort: skip
 from universe.cli import nbody_command  # isort: skip
 from universe.cli import measurement_commands  # isort: skip
-from universe.cli import job_commands  # isort: skip
 from universe.cli.common import app
 from uraniborg.kernel.cli import run_typer_app
 

@@ -41,11 +41,11 @@ def send(
     - `universe send t1 '{"type": "tick", "dt": 30}'`
     - `universe send t1 - < commands.json`
     """
-    from universe.domain.command_warnings import find_command_warnings
-    from universe.replies import ChangeSummary
-    from universe.service.replies import summarize_change
+    from universe.cli.universe_reports import print_change
+    from universe.domain.command_results import find_command_warnings
+    from universe.service.replies import ChangeSummary
+    from universe.service.reply_encoding import summarize_change
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_change
 
     given = parse_command_json(read_text_input("-") if command == "-" else command)
 
@@ -67,9 +67,9 @@ def undo(universe_id: UniverseId, db: Db = None, json: JsonOption = False) -> No
     Examples:
     - `universe undo t1`
     """
-    from universe.replies import ChangeSummary
+    from universe.cli.universe_reports import print_change
+    from universe.service.replies import ChangeSummary
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_change
 
     async def change(service: UniverseService, full_id: str) -> ChangeSummary:
         result = await service.undo(full_id)
@@ -91,9 +91,9 @@ def restore(
     Examples:
     - `universe restore t1 --version 1`
     """
-    from universe.replies import ChangeSummary
+    from universe.cli.universe_reports import print_change
+    from universe.service.replies import ChangeSummary
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_change
 
     async def change(service: UniverseService, full_id: str) -> ChangeSummary:
         result = await service.restore(full_id, version)

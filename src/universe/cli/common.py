@@ -67,7 +67,7 @@ def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", 
 
 def _check_database_exists(db: str | None) -> None:
     """Raise DatabaseMissing for the address of a file that does not exist, so that reading does not create it."""
-    from universe.server import load_config_with_options
+    from universe.api.server import load_config_with_options
     from uraniborg.kernel.sqlite import DatabaseMissing
 
     config = load_config_with_options({} if db is None else {"db": db})
@@ -79,9 +79,9 @@ def _check_database_exists(db: str | None) -> None:
 @asynccontextmanager
 async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     """Open the service of a database until the block ends."""
-    from universe.server import load_config_with_options
+    from universe.api.server import load_config_with_options
     from universe.service.universes import UniverseService
-    from universe.store.factory import make_store
+    from universe.store.memory import make_store
     from uraniborg.kernel.actors import get_terminal_actor
 
     config = load_config_with_options({} if db is None else {"db": db})
@@ -108,7 +108,7 @@ def run_with_universe(db: str | None, universe_id: str, work: "Callable[[Any, st
 
 async def resolve_universe_id(service: Any, given: str) -> str:
     """Return the id that `given` is or begins, or `given` itself if there is none."""
-    from universe.verification import list_all_ids
+    from universe.service.verification import list_all_ids
     from uraniborg.kernel.errors import InvalidInput
     from uraniborg.kernel.ids import match_id_prefix
 
@@ -154,7 +154,7 @@ def parse_date(text: str | None) -> datetime | float | None:
 
 def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) -> None:
     """Raise before a long computation if a file cannot be written, or is not a picture."""
-    from universe.universe_files import check_picture_path
+    from universe.cli.universe_files import check_picture_path
     from uraniborg.kernel.files import check_output
 
     pictures = list(pictures)

@@ -1,4 +1,4 @@
-"""`universe transits` and `rv`, and the report of `show --physics`."""
+"""`universe transits`, `rv`, `jobs` and `job`, and the report of `show --physics`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,17 +14,21 @@ from universe.cli.common import (
     app,
     check_output_files,
     read_universe,
+    run_with_service,
+    run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import JsonOption, Quiet
+from uraniborg.kernel.command_line import JsonOption, Limit, Quiet
+from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
 from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
+    from universe.domain.nbody.measurement_replies import TransitReply, VelocityReply
+    from universe.domain.plotting import Chart
     from universe.domain.state import Plain
-    from universe.nbody.replies import TransitReply, VelocityReply
-    from universe.plotting import Chart
-    from universe.replies import VersionFacts
+    from universe.service.replies import VersionFacts
+
 
 Days = Annotated[float, typer.Option(metavar="N", help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[
@@ -65,10 +69,10 @@ def transits(
     - `universe transits t1 --days 120 --plot ttv.png --csv ttv.csv`
     - `universe transits sol --body earth --observer 0,0 --days 400`
     """
-    from universe.nbody.body_names import find_body_ids
-    from universe.nbody.charts import make_transit_chart
-    from universe.nbody.transit_times import measure_transit_times
-    from universe.terminal.measurement_tables import print_transits, render_transits_csv
+    from universe.cli.measurement_tables import print_transits, render_transits_csv
+    from universe.domain.names_and_numbers import find_body_ids
+    from universe.domain.nbody.run_charts import make_transit_chart
+    from universe.domain.nbody.transits import measure_transit_times
 
     check_output_files([] if plot is None else [plot], [csv])
     full_id, name, at, plain = read_universe(universe_id, version, db)
@@ -106,10 +110,10 @@ def rv(
     - `universe rv t1 --days 20 --plot rv.png`
     - `universe rv sol --observer 0,0 --days 4333 --kepler`
     """
-    from universe.nbody.body_names import find_body_ids
-    from universe.nbody.charts import make_velocity_chart
-    from universe.nbody.radial_velocity import measure_radial_velocities
-    from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
+    from universe.cli.measurement_tables import print_velocities, render_velocities_csv
+    from universe.domain.names_and_numbers import find_body_ids
+    from universe.domain.nbody.radial_velocity import measure_radial_velocities
+    from universe.domain.nbody.run_charts import make_velocity_chart
 
     check_output_files([] if plot is None else [plot], [csv])
     full_id, name, at, plain = read_universe(universe_id, version, db)
@@ -132,8 +136,8 @@ def rv(
 
 def print_physics_report(head: "VersionFacts", plain: "Plain", *, json: bool) -> None:
     """Print the physical quantities of a universe as tables, or as JSON after `head`."""
-    from universe.physics import report_physics
-    from universe.terminal.measurement_tables import print_physics
+    from universe.cli.measurement_tables import print_physics
+    from universe.domain.physics import report_physics
 
     reply = report_physics(plain)
     print_json({**head, **reply}) if json else print_physics(reply)
@@ -152,7 +156,7 @@ def _write_csv_and_chart(
 
         write_output(csv, render_csv(reply))
     if plot is not None:
-        from universe.universe_files import write_drawing
+        from universe.cli.universe_files import write_drawing
 
         write_drawing(make_chart(reply).draw(), plot)
 
@@ -169,3 +173,90 @@ def _parse_direction(text: str | None) -> tuple[float, float] | None:
             hint="For example: --observer 90,0.",
         ) from None
     return longitude, latitude
+
+
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The id of a job, or its first characters.")]
+
+
+@app.command()
+def jobs(
+    universe_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Only jobs of this universe. Default: all.")
+    ] = None,
+    limit: Limit = 50,
+    db: Db = None,
+    json: JsonOption = False,
+) -> None:
+    """List the jobs of servers and workflows, newest first.
+
+    Examples:
+    - `universe jobs t1`
+    """
+    from universe.cli.measurement_tables import print_jobs
+    from universe.service.jobs.job_service import JobService
+    from universe.service.jobs.options_and_replies import JobFacts
+    from universe.service.universes import UniverseService
+
+    async def read(service: UniverseService, full_id: str | None = None) -> list[JobFacts]:
+        async with JobService(service).running() as stored:
+            return [one.describe() for one in await stored.list_jobs(full_id, limit=limit)]
+
+    found = run_with_universe(db, universe_id, read) if universe_id else run_with_service(db, read)
+    print_json({"jobs": found}) if json else print_jobs(found)
+
+
+@app.command()
+def job(
+    job_id: JobId,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel the job.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the job, which has ended, and its result.")] = False,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the chart of the result: .svg.")] = None,
+    db: Db = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a job with its result, cancel it or delete it.
+
+    With --json the whole result is printed, under `result`.
+
+    Examples:
+    - `universe job job_3f21`
+    - `universe job job_3f21 --cancel`
+    """
+    import orjson
+
+    from universe.cli.measurement_tables import print_job
+    from universe.service.jobs.job_service import JobService
+    from universe.service.jobs.options_and_replies import DeletedJob, JobWithResult
+    from universe.service.universes import UniverseService
+    from uraniborg.kernel.files import check_output, display_path, write_output
+
+    if cancel and delete:
+        raise UsageError("--cancel and --delete cannot be combined.", hint="Cancel the job first, then delete it.")
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise UsageError(f"'{plot.name}' is not SVG.", hint="Name the file chart.svg.")
+    check_output(plot)
+
+    async def change(service: UniverseService) -> JobWithResult | DeletedJob:
+        async with JobService(service).running() as stored:
+            found = await stored.find(job_id)
+            if cancel:
+                return {**(await stored.cancel(found.universe_id, found.id)).describe()}
+            if delete:
+                await stored.delete(found.universe_id, found.id)
+                return {"deleted": found.id}
+            if plot is not None:
+                write_output(plot, await stored.read_plot(found.universe_id, found.id))
+            reply: JobWithResult = {**found.describe()}
+            if found.state == "done":
+                reply["result"] = orjson.loads(await stored.read_result(found.universe_id, found.id))
+            return reply
+
+    reply = run_with_service(db, change)
+    if json:
+        print_json(reply)
+    elif "deleted" in reply:
+        Page().write_line(f"Deleted {reply['deleted']}.")
+    else:
+        print_job(reply)
+        if plot is not None:
+            Page().write_line(f"Written: {display_path(plot)}")

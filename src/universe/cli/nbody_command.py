@@ -21,7 +21,7 @@ from uraniborg.kernel.command_line import JsonOption, Quiet
 from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
-    from universe.nbody.reports import Report
+    from universe.domain.nbody.run_reports import RunReport
 
 _YEAR = 365.25
 _HELP = """Run an N-body integration and report resonances, close encounters, ejections and chaos.
@@ -99,8 +99,8 @@ def nbody(
         runs.append(_read_compared_universe(compare, universe_id, db))
     ids = _find_body_ids(runs, body)
 
-    def report_universe(one: UniverseVersion) -> "Report":
-        from universe.nbody.reports import run_and_report
+    def report_universe(one: UniverseVersion) -> "RunReport":
+        from universe.domain.nbody.run_reports import run_and_report
         from uraniborg.kernel.terminal.progress import Progress
 
         with Progress(one.id, is_quiet=quiet, as_json=json) as progress:
@@ -122,7 +122,7 @@ def nbody(
     reports = [report_universe(one) for one in runs]
     reply = dict(reports[0].reply)
     if compare is not None:
-        from universe.nbody.analysis import compare_run_analyses
+        from universe.domain.nbody.analysis import compare_run_analyses
 
         labels = [f"{one.id} version {one.version}" for one in runs]
         differences = compare_run_analyses(reports[0].reply, reports[1].reply, labels)
@@ -144,7 +144,7 @@ def _compute_duration_days(days: float | None, years: float | None) -> float:
 
 def _check_output_options(files: Sequence[Path | None], plots: Sequence[Path], kinds: Sequence[str] | None) -> None:
     """Raise before the run if a file cannot be written or a picture cannot be drawn."""
-    from universe.nbody.charts import KINDS
+    from universe.domain.nbody.run_charts import KINDS
 
     for kind in kinds or ():
         if kind not in KINDS:
@@ -174,7 +174,7 @@ def _read_compared_universe(text: str, universe_id: str, db: str | None) -> Univ
 
 def _find_body_ids(runs: Sequence[UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
     """Return the ids of the bodies to move. Raise if one of the universes does not have them."""
-    from universe.nbody.body_names import find_body_ids
+    from universe.domain.names_and_numbers import find_body_ids
 
     if not body:
         return None
@@ -186,7 +186,7 @@ def _find_body_ids(runs: Sequence[UniverseVersion], body: Sequence[str] | None) 
 
 def _write_run_files(
     universe: UniverseVersion,
-    report: "Report",
+    report: "RunReport",
     span: float,
     plots: Sequence[Path],
     kinds: Sequence[str] | None,
@@ -194,7 +194,7 @@ def _write_run_files(
     table: Path | None,
 ) -> list[Path]:
     """Write the start, the table and the pictures of a run to the files given, and return their paths."""
-    from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
+    from universe.domain.exchange.exports import render_rebound_script, render_start_csv
     from uraniborg.kernel.files import write_output
 
     start, at = report.run.start, float(universe.plain["time"])
@@ -213,8 +213,8 @@ def _write_run_files(
             table, render_start_csv(start, universe_id=universe.id, version=universe.version, time=at).encode()
         )
     if plots:
-        from universe.nbody.charts import KINDS, make_run_chart
-        from universe.universe_files import write_drawing
+        from universe.cli.universe_files import write_drawing
+        from universe.domain.nbody.run_charts import KINDS, make_run_chart
 
         chart = make_run_chart(report.reply, report.run, report.motion, title=universe.name, kinds=kinds or KINDS)
         for path in plots:
@@ -222,8 +222,8 @@ def _write_run_files(
     return [*([rebound] if rebound else []), *([table] if table else []), *plots]
 
 
-def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: Sequence[Path]) -> None:
-    from universe.nbody.terminal_summary import summarise_comparison, summarise_run
+def _print_reports(reports: Sequence["RunReport"], reply: dict[str, Any], written: Sequence[Path]) -> None:
+    from universe.cli.run_summary import summarise_comparison, summarise_run
     from uraniborg.kernel.files import display_path
     from uraniborg.kernel.terminal.page import Page
 

@@ -24,7 +24,7 @@ from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
-    from universe.replies import NewUniverse
+    from universe.service.replies import NewUniverse
     from universe.service.universes import UniverseService
 
 
@@ -53,7 +53,7 @@ def serve(
     - `universe serve --port 8080 --db universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
     """
-    from universe.server import serve_universes
+    from universe.api.server import serve_universes
 
     options = {
         "db": db,
@@ -104,12 +104,12 @@ def new(
     - `universe new --from seed:classic:42`
     - `universe new --from seed:solarLike:7 --set maxSystems=1`
     """
-    from universe.initial_states import get_default_universe_name, load_or_generate_state
-    from universe.replies import NewUniverse
-    from universe.service.replies import describe_record
+    from universe.cli.universe_reports import print_new_universe
+    from universe.domain.units_and_dates import describe_inexact_conversion
+    from universe.service.initial_states import get_default_universe_name, load_or_generate_state
+    from universe.service.replies import NewUniverse
+    from universe.service.reply_encoding import describe_record
     from universe.service.universes import UniverseService
-    from universe.systems.julian_dates import describe_inexact_conversion
-    from universe.terminal.universe_reports import print_new_universe
 
     if at is not None and origin is None:
         raise UsageError(
@@ -189,8 +189,8 @@ def import_universe(
     - `universe import pscomppars.csv --each`
     - `universe import ceres.txt vesta.txt --name Asteroids`
     """
-    from universe.terminal.universe_reports import print_new_universe
-    from universe.universe_files import is_universe_file, read_table_file, read_universe_file
+    from universe.cli.universe_files import is_universe_file, read_table_file, read_universe_file
+    from universe.cli.universe_reports import print_new_universe
 
     if len(sources) == 1 and format_ is None and is_universe_file(sources[0]):
         document = read_universe_file(sources[0])
@@ -200,10 +200,10 @@ def import_universe(
         )
         print_json(created) if json else print_new_universe(created)
         return
-    from universe.exchange.replies import ImportReply
-    from universe.exchange.universe_import import create_imported_universes
+    from universe.cli.origin_and_difference_reports import print_import
+    from universe.domain.exchange.imported_systems import ImportReply
+    from universe.service.initial_states import create_imported_universes
     from universe.service.universes import UniverseService
-    from universe.terminal.import_report import print_import
 
     for path in sources:
         is_universe_file(path)  # refuses a file that is too large before it is read
@@ -222,7 +222,7 @@ def import_universe(
 async def _create_universe(
     service: "UniverseService", title: str, state: JsonObject, universe_id: str | None
 ) -> "NewUniverse":
-    from universe.service.replies import describe_record
+    from universe.service.reply_encoding import describe_record
 
     record = await service.create(title, state, universe_id=universe_id)
     return {**describe_record(record), "bodies": len(stars) if isinstance(stars := state.get("stars"), dict) else 0}
@@ -232,9 +232,9 @@ def _make_import_options(format_name: str | None, omega_of: str, circumbinary: s
     """Return the options. Raise UsageError for a value that is not allowed."""
     from typing import get_args
 
-    from universe.exchange.exoplanet_archive import Circumbinary, OmegaOf
-    from universe.exchange.importer import FORMATS, ImportOptions
-    from universe.exchange.vector_table import VectorUnits
+    from universe.domain.exchange.exoplanet_archive import Circumbinary, OmegaOf
+    from universe.domain.exchange.importer import FORMATS, ImportOptions
+    from universe.domain.exchange.vector_table import VectorUnits
 
     choices = {
         "format": (format_name, FORMATS),
@@ -265,10 +265,10 @@ def branch(
     Examples:
     - `universe branch t1 --version 1 --name "What if"`
     """
-    from universe.replies import NewUniverse
-    from universe.service.replies import describe_record
+    from universe.cli.universe_reports import print_new_universe
+    from universe.service.replies import NewUniverse
+    from universe.service.reply_encoding import describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_new_universe
 
     async def create(service: UniverseService, full_id: str) -> NewUniverse:
         record = await service.branch(full_id, version=version, name=name)
@@ -292,10 +292,10 @@ def delete(
     - `universe delete t1 --yes`
     """
     from universe.service.universes import UniverseService
-    from universe.store.interface import Record
+    from universe.store.interface import UniverseRecord
     from uraniborg.kernel.terminal.keys import confirm
 
-    async def find(service: UniverseService, full_id: str) -> Record:
+    async def find(service: UniverseService, full_id: str) -> UniverseRecord:
         return await service.read_record(full_id)
 
     found = run_with_universe(db, universe_id, find)

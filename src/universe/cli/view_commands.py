@@ -35,10 +35,10 @@ def list_universes(
     Examples:
     - `universe list --limit 5`
     """
-    from universe.replies import DeletionFacts, Facts
-    from universe.service.replies import describe_deletion, describe_record
+    from universe.cli.universe_reports import print_deletions, print_universe_list
+    from universe.service.replies import DeletionFacts, Facts
+    from universe.service.reply_encoding import describe_deletion, describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_deletions, print_universe_list
 
     async def read(service: UniverseService) -> list[Facts]:
         return [describe_record(record) for record in await service.list_records(limit=limit)]
@@ -83,12 +83,12 @@ def show(
     if json:
         print_json(plain)
         return
+    from universe.cli.universe_reports import format_amount_with_unit, print_creator, print_tree
     from universe.domain.state import make_state_from_plain
-    from universe.provenance.shelf_texts import make_paper_text_reader
-    from universe.replies import Facts
-    from universe.service.replies import describe_record, describe_time_unit_and_date
+    from universe.service.papers import make_paper_text_reader
+    from universe.service.replies import Facts
+    from universe.service.reply_encoding import describe_record, describe_time_unit_and_date
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import format_amount_with_unit, print_creator, print_tree
 
     facts = describe_time_unit_and_date(make_state_from_plain(plain))
     date = f" ({facts['date']})" if "date" in facts else ""
@@ -121,10 +121,10 @@ def history(
     - `universe history t1`
     - `universe history t1 --after 10 --limit 20`
     """
-    from universe.replies import HistoryWithActors
-    from universe.service.replies import describe_log_entry, describe_record
+    from universe.cli.universe_reports import print_history
+    from universe.service.replies import HistoryWithActors
+    from universe.service.reply_encoding import describe_log_entry, describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_history
 
     async def read(service: UniverseService, full_id: str) -> HistoryWithActors:
         facts = describe_record(await service.read_record(full_id))
@@ -155,7 +155,7 @@ def plot(
     - `universe plot t1 -o orbits.png`
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
-    from universe.universe_files import write_orbit_picture
+    from universe.cli.universe_files import write_orbit_picture
     from uraniborg.kernel.files import display_path
 
     _, name, at, plain = read_universe(universe_id, version, db)
@@ -191,7 +191,7 @@ def export(
     - `universe export t1 -o bodies.csv`
     - `universe export t1 -o check.py --days 100`
     """
-    from universe.exchange.exports import FORMATS, SUFFIXES, render_export
+    from universe.domain.exchange.exports import FORMATS, SUFFIXES, render_export
     from uraniborg.kernel.files import check_output, display_path, write_output
 
     if format_ is not None and format_ not in FORMATS:
@@ -231,9 +231,9 @@ def diff(
     - `universe diff t1 --from 1`
     - `universe diff t1-heavy --with t1`
     """
-    from universe.replies import Differences
-    from universe.service.state_differences import compare_plain_states
-    from universe.terminal.difference_report import print_differences
+    from universe.cli.origin_and_difference_reports import print_differences
+    from universe.service.replies import Differences
+    from universe.service.state_views import compare_plain_states
 
     after = read_universe(universe_id, to, db)
     first = (0 if other is None else None) if from_ is None else from_
@@ -278,12 +278,12 @@ def cite(
     if body is not None:
         _print_body_or_field_sources(universe_id, body, field, version, db, json, shelf)
         return
-    from universe.provenance.bibliography import collect_cited_sources, format_bibtex
+    from universe.domain.provenance.bibliography import collect_cited_sources, format_bibtex
 
     plain = read_universe(universe_id, version, db).plain
     bodies = dict(plain["stars"])
     if physics:
-        from universe.physics.report import make_computed_sources_entry
+        from universe.domain.physics.physics_report import make_computed_sources_entry
 
         bodies |= make_computed_sources_entry(plain)
     sources = collect_cited_sources(bodies)
@@ -300,11 +300,11 @@ def cite(
 def _print_body_or_field_sources(
     universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool, shelf: Path | None
 ) -> None:
-    from universe.provenance.replies import ValueOrigin
-    from universe.provenance.shelf_texts import make_paper_text_reader
-    from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
+    from universe.cli.origin_and_difference_reports import print_body_sources, print_value_origin
+    from universe.domain.provenance.bibliography import ValueOrigin
+    from universe.service.papers import make_paper_text_reader
     from universe.service.universes import UniverseService
-    from universe.terminal.value_origin_report import print_body_sources, print_value_origin
+    from universe.service.value_origins import describe_sourced_values, trace_value_origin
 
     if shelf is not None and not shelf.expanduser().is_dir():
         from uraniborg.kernel.files import display_path
@@ -348,13 +348,12 @@ def verify(
     - `universe verify`
     - `universe verify t1 --url http://127.0.0.1:3001`
     """
+    from universe.cli.universe_reports import print_verdicts
     from universe.service.universes import UniverseService
-    from universe.store.log_verification import Verdict
-    from universe.terminal.universe_reports import print_verdicts
-    from universe.verification import accept_lost_versions, verify_universes
+    from universe.service.verification import LogVerification, accept_lost_versions, verify_universes
     from uraniborg.kernel.terminal.progress import Progress
 
-    async def check(service: UniverseService, full_id: str | None = None) -> list[Verdict]:
+    async def check(service: UniverseService, full_id: str | None = None) -> list[LogVerification]:
         if accept:
             await accept_lost_versions(service, full_id)
         return await verify_universes(service, full_id, url, progress.report_count)
@@ -378,8 +377,8 @@ def commands(
     - `universe commands`
     - `universe commands star-crud`
     """
+    from universe.cli.universe_reports import print_commands
     from universe.domain.command_catalogue import get_category, list_command_categories
-    from universe.terminal.universe_reports import print_commands
 
     chosen = [get_category(category)] if category else list_command_categories()
     print_json({"categories": chosen}) if json else print_commands(chosen)

@@ -1,25 +1,25 @@
-"""The reducer: pure functions from a state and a command to the next state and its events."""
+"""The spine of universes: a state and a command become the next state and its events. All functions are pure."""
 
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
-from universe.domain import body_command_handlers, collection_command_handlers, group_command_handlers
+from universe.domain import command_handlers
 from universe.domain.command_parser import parse_command
+from universe.domain.command_results import Event, is_refusal
 from universe.domain.commands import DEFAULT_DT, Command, ReplaceSnapshot, Tick
-from universe.domain.events_and_refusals import Event, is_refusal
 from universe.domain.json_values import ValueProblem
-from universe.domain.provenance_tracking import Origin, update_draft_provenance
+from universe.domain.provenance.provenance_tracking import ChangeOrigin, update_draft_provenance
 from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_no_cycles
 
 _LARGEST_EXACT: Final = 2**53
-_UNKNOWN_ORIGIN: Final = Origin()
+_UNKNOWN_ORIGIN: Final = ChangeOrigin()
 
 Handler = Callable[[Draft, Any], Event | None]
 """A handler takes commands of one type."""
 
 
-class Outcome(NamedTuple):
+class CommandOutcome(NamedTuple):
     """The result of a command: the next state, the events and the entities touched."""
 
     state: State
@@ -39,11 +39,11 @@ def apply(
     `version` and `by` are recorded in cited bodies whose values the command sets. Raise UnknownCommand or
     MalformedCommand for a value that is not a command.
     """
-    outcome = reduce(state, parse_command(command), Origin(version, by))
+    outcome = reduce(state, parse_command(command), ChangeOrigin(version, by))
     return outcome.state, outcome.events
 
 
-def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIGIN) -> Outcome:
+def reduce(state: State, command: Command, origin: ChangeOrigin | None = _UNKNOWN_ORIGIN) -> CommandOutcome:
     """Return the outcome of a command that `parse_command` returned.
 
     `origin` None replays a command of a release that did not withdraw citations, as that release did.
@@ -51,10 +51,10 @@ def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIG
     draft = Draft(state)
     event = _HANDLERS[command["type"]](draft, command)
     if event is not None and is_refusal(event):
-        return Outcome(state, [event], {})
+        return CommandOutcome(state, [event], {})
     if origin is not None and "stars" in draft.touched:
         update_draft_provenance(state, draft, command, origin)
-    return Outcome(draft.make_state(), [] if event is None else [event], draft.touched)
+    return CommandOutcome(draft.make_state(), [] if event is None else [event], draft.touched)
 
 
 def _advance_time(draft: Draft, command: Tick) -> Event | None:
@@ -82,19 +82,19 @@ def _replace_state_by_snapshot(draft: Draft, command: ReplaceSnapshot) -> Event:
 
 _HANDLERS: Final[dict[str, Handler]] = {
     "tick": _advance_time,
-    "addStar": body_command_handlers.add_body,
-    "updateStar": body_command_handlers.update_body,
-    "removeStar": body_command_handlers.remove_body,
-    "attachStar": body_command_handlers.attach_body,
-    "detachStar": body_command_handlers.detach_body,
-    "updateRing": body_command_handlers.update_ring,
-    "removeRing": body_command_handlers.remove_ring,
-    "addGroup": group_command_handlers.add_group,
-    "updateGroup": group_command_handlers.update_group,
-    "removeGroup": group_command_handlers.remove_group,
-    "addToGroup": group_command_handlers.add_group_member,
-    "removeFromGroup": group_command_handlers.remove_group_member,
-    "moveToGroup": group_command_handlers.move_to_group,
-    **collection_command_handlers.HANDLERS,
+    "addStar": command_handlers.add_body,
+    "updateStar": command_handlers.update_body,
+    "removeStar": command_handlers.remove_body,
+    "attachStar": command_handlers.attach_body,
+    "detachStar": command_handlers.detach_body,
+    "updateRing": command_handlers.update_ring,
+    "removeRing": command_handlers.remove_ring,
+    "addGroup": command_handlers.add_group,
+    "updateGroup": command_handlers.update_group,
+    "removeGroup": command_handlers.remove_group,
+    "addToGroup": command_handlers.add_group_member,
+    "removeFromGroup": command_handlers.remove_group_member,
+    "moveToGroup": command_handlers.move_to_group,
+    **command_handlers.HANDLERS,
     "replaceSnapshot": _replace_state_by_snapshot,
 }

@@ -1,4 +1,4 @@
-"""An immutable state of a universe, its checks, and `Draft`, a state under change."""
+"""An immutable state of a universe, its checks, walks through its hierarchy, and `Draft`, a state under change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast, get_args
@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 from universe.domain.command_field_types import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
 from universe.domain.entities import Entity
 from universe.domain.field_types import CLOSED
-from universe.domain.hierarchy import find_entity_in_cycle
 from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
 from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
 from universe.errors import MalformedState
@@ -247,3 +246,90 @@ class Draft:
         setattr(self, kind, Map(entities))
         if kind == "stars":
             self.derivedOrbits = _find_ids_with_derived_orbits(entities)
+
+
+MAX_DEPTH: Final = 1_000
+"""The most ancestors that a command may give a body or group."""
+
+Link = Literal["parentId", "parentGroupId"]
+LinkedEntities = Mapping[str, Mapping[str, Any]]
+Reason = Literal["cycle", "tooDeep"]
+
+
+def find_hierarchy_problem(child: str, parent: str, entities: LinkedEntities, link: Link) -> Reason | None:
+    """Return the reason why `child` cannot be below `parent`; None if it can. The walk ends at an unknown id."""
+    above: str | None = parent
+    for _ in range(MAX_DEPTH):
+        if above == child:
+            return "cycle"
+        entity = entities.get(above) if above else None
+        if entity is None:
+            return None
+        above = entity.get(link)
+    # Only an imported state can have a cycle above the parent; the child does not close it then.
+    ancestors = list_self_and_ancestors(parent, entities, link)
+    if child in ancestors:
+        return "cycle"
+    return None if entities[next(reversed(ancestors))].get(link) in ancestors else "tooDeep"
+
+
+def list_self_and_ancestors(start: str | None, entities: LinkedEntities, link: Link) -> dict[str, None]:
+    """Return `start` and its known ancestors, each once, from the bottom up."""
+    ancestors: dict[str, None] = {}
+    above = start
+    while above and above in entities and above not in ancestors:
+        ancestors[above] = None
+        above = entities[above].get(link)
+    return ancestors
+
+
+def find_roots(stars: LinkedEntities) -> dict[str, str]:
+    """Return the topmost body above each body, or the body itself. All members of a cycle have the same root."""
+    roots: dict[str, str] = {}
+    for start in stars:
+        chain: list[str] = []
+        key = start
+        while key not in roots:
+            roots[key] = key  # ends the walk in a cycle
+            chain.append(key)
+            parent = stars[key].get("parentId")
+            if not parent or parent not in stars:
+                break
+            key = parent
+        root = roots[key]
+        for one in chain:
+            roots[one] = root
+    return roots
+
+
+def find_entity_in_cycle(entities: LinkedEntities, link: str) -> str | None:
+    """Return the first entity found that is its own ancestor; None if there is no cycle."""
+    acyclic: set[str] = set()
+    for start in entities:
+        chain: dict[str, None] = {}
+        current: str | None = start
+        while current and current in entities and current not in acyclic:
+            if current in chain:
+                return current
+            chain[current] = None
+            current = entities[current].get(link)
+        acyclic.update(chain)
+    return None
+
+
+def list_self_and_descendants(root: str, stars: LinkedEntities) -> list[str]:
+    """Return `root` and all children listed below it, parents first, including ids without a body.
+
+    A child that is listed twice is returned twice, but its own children only once.
+    """
+    found: list[str] = []
+    visited: set[str] = set()
+    waiting = [root]
+    while waiting:
+        key = waiting.pop()
+        found.append(key)
+        if key in visited:
+            continue
+        visited.add(key)
+        waiting.extend(reversed(stars[key]["children"] if key in stars else ()))
+    return found

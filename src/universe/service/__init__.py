@@ -1,0 +1,1 @@
+"""The operations of universes, their typed replies, and what carries them out."""

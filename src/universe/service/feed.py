@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Final
 
-from universe.store.interface import Entry
+from universe.store.interface import StoredEntry
 
 MAX_FRAMES: Final = 1_024
 """The most frames in memory; a listener that is further behind reads the log."""
@@ -14,14 +14,14 @@ FRAMES_PER_WRITE: Final = 64
 BYTES_PER_WRITE: Final = 256 * 1024
 
 
-def format_checked_frame(universe_id: str, entry: Entry) -> bytes:
+def format_checked_frame(universe_id: str, entry: StoredEntry) -> bytes:
     """Return an entry of the log as an event of an event stream; a damaged entry becomes a `damaged` event."""
     if entry.is_intact(universe_id):
         return format_frame(entry)
     return b'id: %d\nevent: damaged\ndata: {"version":%d}\n\n' % (entry.version, entry.version)
 
 
-def format_frame(entry: Entry) -> bytes:
+def format_frame(entry: StoredEntry) -> bytes:
     """Return an entry as an event of an event stream."""
     if not entry.is_restore:
         return b'id: %d\nevent: command\ndata: {"version":%d,"command":%b,"events":%b}\n\n' % (
@@ -49,7 +49,7 @@ class Feed:
         self._joined: dict[int, tuple[bytes, int]] = {}
         self._waiting: list[asyncio.Future[None]] = []
 
-    def publish(self, entries: list[Entry]) -> None:
+    def publish(self, entries: list[StoredEntry]) -> None:
         """Add the frames of new entries and wake all listeners."""
         for entry in entries:
             self._frames.append(format_frame(entry))

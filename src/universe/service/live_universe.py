@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from universe.errors import TooBusy, UniverseNotFound
-from universe.service.batch import Batch, check_same_request
-from universe.service.change_requests import (
+from universe.service.batch import (
+    ChangeBatch,
     ChangeRequest,
     ChangeResult,
     DeferredReturn,
     PendingChange,
     RequestRepeated,
+    check_same_request,
 )
 from universe.service.feed import Feed
-from universe.store.interface import Entry, Snapshot, Store, Superseded
+from universe.store.interface import Store, StoredEntry, StoredSnapshot, Superseded
+from universe.store.log_encoding import encode_state
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
-from universe.store.state_encoding import encode_state
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
@@ -153,7 +154,7 @@ class LiveUniverse:
             await self._apply_new_store_entries()
         raise TooBusy("Other processes change this universe all the time.", hint="Try again in a moment.")
 
-    async def _write_and_publish_batch(self, batch: Batch) -> bool:
+    async def _write_and_publish_batch(self, batch: ChangeBatch) -> bool:
         """Write the batch. Return False if another process has appended to the log first."""
         try:
             uses = list(batch.uses.values())
@@ -168,8 +169,8 @@ class LiveUniverse:
         self._publish_and_start_snapshot(batch.entries)
         return True
 
-    async def _compute_batch(self, jobs: Sequence[PendingChange]) -> Batch:
-        batch = Batch(self.replica, format_iso(self._clock.now()))
+    async def _compute_batch(self, jobs: Sequence[PendingChange]) -> ChangeBatch:
+        batch = ChangeBatch(self.replica, format_iso(self._clock.now()))
         state = self.replica.state
         is_large = len(state.stars) + len(state.groups) > _MANY_ENTITIES
         has_many_orbits = len(state.derivedOrbits) > _MANY_ORBITS
@@ -187,7 +188,7 @@ class LiveUniverse:
             batch.outcomes.append((future, outcome))
         return batch
 
-    async def _add_request_in_thread(self, batch: Batch, request: ChangeRequest) -> ChangeResult:
+    async def _add_request_in_thread(self, batch: ChangeBatch, request: ChangeRequest) -> ChangeResult:
         """Add a request that takes long, such as one for a large universe, to the batch in a thread."""
         if isinstance(request.change, DeferredReturn):
             returning = await request.change.find(self.replica.version)
@@ -197,7 +198,7 @@ class LiveUniverse:
         return await asyncio.to_thread(batch.add_request, request)
 
     async def _find_result_in_batch_or_raise_repeated(
-        self, request: ChangeRequest, batch: Batch
+        self, request: ChangeRequest, batch: ChangeBatch
     ) -> ChangeResult | None:
         """Return the result of an earlier request of this batch with this key. Raise RequestRepeated or KeyReused."""
         assert request.key is not None
@@ -216,7 +217,7 @@ class LiveUniverse:
             finally:
                 self._publish_and_start_snapshot(entries[: self.replica.version - before])
 
-    def _publish_and_start_snapshot(self, entries: list[Entry]) -> None:
+    def _publish_and_start_snapshot(self, entries: list[StoredEntry]) -> None:
         if self._feed is not None and entries:
             self._feed.publish(entries)
         if self.replica.version - self._snapshot_at >= self._every and self._snapshotting is None:
@@ -230,7 +231,7 @@ class LiveUniverse:
             state = await asyncio.to_thread(encode_state, plain)
             versions = await self._store.list_snapshot_versions(self.id)
             older = [one for one in versions[:-2] if one == 1 or one // self._every % _SNAPSHOTS_PER_KEPT == 0]
-            snapshot = Snapshot.make_with_digest(self.id, version, state)
+            snapshot = StoredSnapshot.make_with_digest(self.id, version, state)
             await self._store.put_snapshot(self.id, snapshot, older + versions[-2:], created_at=self.created_at)
         except UraniborgError as exc:
             _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)

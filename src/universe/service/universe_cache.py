@@ -6,10 +6,10 @@ from collections import OrderedDict
 from typing import Final
 from urllib.parse import unquote
 
-from universe.domain.suggestions import find_nearest_entity_ids
+from universe.domain.names_and_numbers import find_nearest_entity_ids
 from universe.errors import LogDamaged, UniverseNotFound, VersionNotFound
 from universe.service.live_universe import LiveUniverse
-from universe.store.interface import Change, Record, Store
+from universe.store.interface import LogChange, Store, UniverseRecord
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, rebuild_replica
 from uraniborg.kernel.boundary import make_encodable
@@ -46,7 +46,7 @@ class UniverseCache:
         for live in self.cached.values():
             live.wake_feed_or_drop_unused()
 
-    async def read_record_or_drop(self, universe_id: str) -> Record:
+    async def read_record_or_drop(self, universe_id: str) -> UniverseRecord:
         """Return the record of a universe from the store. Raise UniverseNotFound with the nearest ids."""
         universe_id = make_encodable(universe_id)
         record = await self._store.read_record(universe_id)
@@ -65,7 +65,7 @@ class UniverseCache:
             live = await self._join_or_start_load(await self.read_record_or_drop(universe_id))
         return self._put_at_end(live)
 
-    async def get_or_load_current(self, record: Record) -> LiveUniverse:
+    async def get_or_load_current(self, record: UniverseRecord) -> LiveUniverse:
         """Return a live universe that is at least at the version of the record."""
         known = self.cached.get(record.id)
         if known is not None and known.created_at != record.created_at:  # another process deleted it and made a new one
@@ -75,7 +75,7 @@ class UniverseCache:
             await live.apply_missed_entries()
         return self._put_at_end(live)
 
-    async def apply_stored_change(self, change: Change) -> None:
+    async def apply_stored_change(self, change: LogChange) -> None:
         """Apply a change, perhaps of another process, to the live universe."""
         live = self.cached.get(change.universe_id)
         if live is None or (change.version is not None and live.replica.version >= change.version):
@@ -112,7 +112,7 @@ class UniverseCache:
         self.cached.move_to_end(live.id)
         return live
 
-    async def _join_or_start_load(self, record: Record) -> LiveUniverse:
+    async def _join_or_start_load(self, record: UniverseRecord) -> LiveUniverse:
         """Load a universe once for all callers that wait for it."""
         task = self._loading.get(record.id)
         if task is None:
@@ -120,7 +120,7 @@ class UniverseCache:
             task.add_done_callback(lambda _: self._loading.pop(record.id, None))
         return await asyncio.shield(task)
 
-    async def _load_into_cache(self, record: Record) -> LiveUniverse:
+    async def _load_into_cache(self, record: UniverseRecord) -> LiveUniverse:
         replica = await self.rebuild_replica_at(record.id, record.version)
         live = LiveUniverse(
             self._store,

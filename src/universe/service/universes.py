@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from universe.domain.citations import mark_set_by_records_imported
 from universe.domain.command_parser import parse_small_command
+from universe.domain.command_results import Event
 from universe.domain.entities import Entity
-from universe.domain.events_and_refusals import Event
+from universe.domain.provenance.citations import mark_set_by_records_imported
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service.argument_validation import (
@@ -21,8 +21,7 @@ from universe.service.argument_validation import (
     parse_commands,
     parse_plain_state,
 )
-from universe.service.batch import compare_states
-from universe.service.change_requests import (
+from universe.service.batch import (
     ChangeRequest,
     ChangeResult,
     DeferredReturn,
@@ -30,14 +29,24 @@ from universe.service.change_requests import (
     Restore,
     RestoreReason,
     Return,
+    compare_states,
     encode_branch_body,
 )
 from universe.service.live_universe import LiveUniverse
 from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
-from universe.store.authors import Author, make_author
-from universe.store.interface import BranchesDepend, Change, Deletion, Entry, KeyUse, Record, Snapshot, Source, Store
+from universe.store.interface import (
+    BranchesDepend,
+    BranchSource,
+    Deletion,
+    KeyUse,
+    LogChange,
+    Store,
+    StoredEntry,
+    StoredSnapshot,
+    UniverseRecord,
+)
+from universe.store.log_encoding import StoredAuthor, encode_state, make_author
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
-from universe.store.state_encoding import encode_state
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
@@ -56,7 +65,7 @@ _log = get_logger(__name__)
 class UniverseView(NamedTuple):
     """A universe at a version: its record and a replica with its state."""
 
-    record: Record
+    record: UniverseRecord
     version: int
     replica: Replica
 
@@ -86,7 +95,7 @@ class UniverseService:
         self._clock = clock or SystemClock()
         self._feed = feed or (NullPublisher() if store.marks is None else QueuedChangeFeed())
         self._cache = UniverseCache(store, self._clock, self._feed, snapshot_every=snapshot_every)
-        self._listeners: set[Callable[[Change], None]] = set()
+        self._listeners: set[Callable[[LogChange], None]] = set()
         self._watching: asyncio.Task[None] | None = None
 
     @asynccontextmanager
@@ -111,7 +120,7 @@ class UniverseService:
         universe_id: Any = None,
         actor: Actor | None = None,
         has_own_records: bool = False,
-    ) -> Record:
+    ) -> UniverseRecord:
         """Create a universe. Raise MalformedRequest, MalformedState, or Conflict if the id is taken.
 
         `has_own_records` says that this program wrote the records in `setBy`; others are marked as imported.
@@ -126,11 +135,11 @@ class UniverseService:
         """Return the universes that were deleted, with who deleted them, the last one first."""
         return await self.store.list_deletions(limit=limit)
 
-    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[UniverseRecord]:
         """Return records, newest first; with `before`, a creation time and an id, those before them."""
         return await self.store.list_records(limit=limit, before=before)
 
-    async def read_record(self, universe_id: str) -> Record:
+    async def read_record(self, universe_id: str) -> UniverseRecord:
         """Return the record of a universe. Raise UniverseNotFound."""
         return await self._cache.read_record_or_drop(universe_id)
 
@@ -166,7 +175,7 @@ class UniverseService:
             return UniverseView(record, version, await self._cache.rebuild_replica_at(universe_id, version))
         return UniverseView(record._replace(version=live.replica.version), live.replica.version, live.replica)
 
-    async def read_stars(self, record: Record) -> dict[str, Entity]:
+    async def read_stars(self, record: UniverseRecord) -> dict[str, Entity]:
         """Return the bodies of a universe at the version of the record, and load nothing into the cache.
 
         Raise UniverseNotFound, VersionNotFound or LogDamaged.
@@ -176,7 +185,7 @@ class UniverseService:
             return live.replica.mirror.to_plain()["stars"]
         return (await self._cache.rebuild_replica_at(record.id, record.version)).mirror.to_plain()["stars"]
 
-    async def read_history(self, universe_id: str, *, after: int = 0, limit: int = 100) -> list[Entry]:
+    async def read_history(self, universe_id: str, *, after: int = 0, limit: int = 100) -> list[StoredEntry]:
         """Return entries of the log, in order. Raise UniverseNotFound."""
         await self.read_record(universe_id)
         return await self.store.read_entries(universe_id, after=after, limit=limit)
@@ -269,7 +278,7 @@ class UniverseService:
 
     async def branch(
         self, universe_id: str, *, version: int | None = None, name: Any = None, actor: Actor | None = None
-    ) -> Record:
+    ) -> UniverseRecord:
         """Create a universe with the state of another at a version. Raise UniverseNotFound or VersionNotFound."""
         actor = actor or self.actor
         source = await self.read_record(universe_id)
@@ -283,15 +292,15 @@ class UniverseService:
         title = name if name is not None else f"{source.name} (at {source.version})"[:NAME_CHARS]
         at = format_iso(self._clock.now())
         branch_id = new_id("uni")
-        start = Source(source.id, source.created_at, source.version)
-        entries: list[Entry] = []
+        start = BranchSource(source.id, source.created_at, source.version)
+        entries: list[StoredEntry] = []
         if any(state):
             events = orjson.dumps([{"type": "stateRestored", "reason": "branch"}])
             body = encode_branch_body(start)
             author = make_author(actor)
-            entries = [Entry.make_with_digest(branch_id, 1, "reference", body, events, at, *author)]
+            entries = [StoredEntry.make_with_digest(branch_id, 1, "reference", body, events, at, *author)]
         created_by = actor.model_dump_json()
-        record = Record(branch_id, check_and_strip_name(title), len(entries), at, at, created_by)
+        record = UniverseRecord(branch_id, check_and_strip_name(title), len(entries), at, at, created_by)
         await self.store.create(record, entries, source=start if entries else None)
         self._feed.publish("universe", branch_id, version=record.version, created=True)
         return record
@@ -306,7 +315,7 @@ class UniverseService:
         finally:
             live.subscribers -= 1
 
-    def add_change_listener(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+    def add_change_listener(self, listener: Callable[[LogChange], None]) -> Callable[[], None]:
         """Call `listener` for every change of any universe until the returned function is called."""
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
@@ -319,22 +328,22 @@ class UniverseService:
         """Raise StoreUnavailable unless the database can be read and written."""
         await self.store.ping()
 
-    def _make_author(self, actor: Actor | None) -> Author:
+    def _make_author(self, actor: Actor | None) -> StoredAuthor:
         """Return the author of a change for its actor, or for that of the service."""
         return make_author(actor or self.actor)
 
     async def _create_with_state(
         self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, actor: Actor
-    ) -> Record:
+    ) -> UniverseRecord:
         at = format_iso(self._clock.now())
         universe_id = check_universe_id(universe_id) if universe_id is not None else new_id("uni")
-        entries: list[Entry] = []
+        entries: list[StoredEntry] = []
         if any(plain.values()):
             restore = Restore(plain, reason)
             events = orjson.dumps([restore.make_event()])
             body, author = restore.encode_body(), make_author(actor)
-            entries = [Entry.make_with_digest(universe_id, 1, "restore", body, events, at, *author)]
-        record = Record(universe_id, check_and_strip_name(name), len(entries), at, at, actor.model_dump_json())
+            entries = [StoredEntry.make_with_digest(universe_id, 1, "restore", body, events, at, *author)]
+        record = UniverseRecord(universe_id, check_and_strip_name(name), len(entries), at, at, actor.model_dump_json())
         await self.store.create(record, entries)
         self._feed.publish("universe", universe_id, version=record.version, created=True)
         return record
@@ -385,7 +394,7 @@ class UniverseService:
             for branch_id in await self.store.list_dependent_branches(universe_id):
                 replica = await self._cache.rebuild_replica_at(branch_id, 1)
                 state = await asyncio.to_thread(encode_state, replica.mirror.to_plain())
-                await self.store.put_snapshot(branch_id, Snapshot.make_with_digest(branch_id, 1, state))
+                await self.store.put_snapshot(branch_id, StoredSnapshot.make_with_digest(branch_id, 1, state))
             try:
                 return await self.store.delete(universe_id, format_iso(self._clock.now()), actor.model_dump_json())
             except BranchesDepend:

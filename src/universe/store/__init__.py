@@ -1,0 +1,1 @@
+"""Stores of universes: the log, snapshots and marks, in SQLite, PostgreSQL or memory."""

@@ -19,7 +19,7 @@ from typing import Final
 from universe.store.high_water_marks import (
     Head,
     Key,
-    Marks,
+    WrittenMarks,
     format_line,
     format_loss_line,
     format_mark_line,
@@ -59,7 +59,7 @@ class MarkFile:
         """The path of the file, beside which other files of the database are stored."""
         return self._path
 
-    def flush_and_read_marks(self) -> Marks:
+    def flush_and_read_marks(self) -> WrittenMarks:
         """Return the content of the file; damaged and incomplete lines are skipped."""
         self._append_pending_marks()
         with (
@@ -68,9 +68,9 @@ class MarkFile:
             open(_open_regular_file(self._path, os.O_RDONLY), "rb") as file,
         ):
             return parse_marks(file.read())
-        return Marks()
+        return WrittenMarks()
 
-    def record_losses_and_advance_marks(self, known: Marks, heads: Sequence[Head]) -> None:
+    def record_losses_and_advance_marks(self, known: WrittenMarks, heads: Sequence[Head]) -> None:
         """Record the losses between marks and the logs read after them, and advance marks behind their logs."""
         losses = known.find_losses(heads)
         if losses:  # a universe that is being deleted has been marked as deleted first
@@ -166,7 +166,7 @@ class MarkFile:
             if size > max(_COMPACT_BYTES, 2 * self._compacted_size):
                 self._rewrite_file(lambda _: None)
 
-    def _rewrite_file(self, change: Callable[[Marks], None]) -> None:
+    def _rewrite_file(self, change: Callable[[WrittenMarks], None]) -> None:
         """Apply a change and replace the file by a compact one; lines that others append meanwhile are kept."""
         with self._lock, _log_and_suppress_os_errors("write"):
             self._get_or_open_file()

@@ -13,7 +13,7 @@ Key = tuple[str, str]
 """The id and the creation time of a universe, which distinguish it from an earlier one with the same id."""
 
 
-class Mark(NamedTuple):
+class WrittenMark(NamedTuple):
     """A version that was written, and the digest of its entry; without a digest for version 0."""
 
     version: int
@@ -34,9 +34,9 @@ class Head(NamedTuple):
         return self.universe_id, self.created_at
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> WrittenMark:
         """The mark for this entry."""
-        return Mark(self.version, self.digest.hex())
+        return WrittenMark(self.version, self.digest.hex())
 
 
 class Loss(NamedTuple):
@@ -45,15 +45,15 @@ class Loss(NamedTuple):
     `left` is the last version that the log had then; None if there was no universe.
     """
 
-    mark: Mark
+    mark: WrittenMark
     left: int | None
 
 
 @dataclass
-class Marks:
+class WrittenMarks:
     """The content of a mark file."""
 
-    marks: dict[Key, Mark] = field(default_factory=dict[Key, Mark])
+    marks: dict[Key, WrittenMark] = field(default_factory=dict[Key, WrittenMark])
     losses: dict[Key, list[Loss]] = field(default_factory=dict[Key, list[Loss]])
     deleted: dict[Key, float] = field(default_factory=dict[Key, float])
     """When deletions were marked, in seconds since 1970."""
@@ -67,11 +67,13 @@ class Marks:
         elif key in self.deleted:
             return
         elif fields["is"] == "mark":
-            mark = Mark(fields["version"], fields["digest"])
+            mark = WrittenMark(fields["version"], fields["digest"])
             if key not in self.marks or self.marks[key].version < mark.version:
                 self.marks[key] = mark
         else:
-            self.losses.setdefault(key, []).append(Loss(Mark(fields["version"], fields["digest"]), fields["left"]))
+            self.losses.setdefault(key, []).append(
+                Loss(WrittenMark(fields["version"], fields["digest"]), fields["left"])
+            )
             self.marks.pop(key, None)
 
     def format_lines(self) -> list[bytes]:
@@ -107,7 +109,7 @@ class Marks:
         return found
 
 
-def is_ahead(head: Head, mark: Mark | None) -> bool:
+def is_ahead(head: Head, mark: WrittenMark | None) -> bool:
     """Return True if the log is ahead of its mark."""
     return mark is None or head.version > mark.version
 
@@ -131,9 +133,9 @@ def _compute_checksum(text: bytes) -> bytes:
     return hashlib.blake2b(text, digest_size=4).hexdigest().encode()
 
 
-def parse_marks(content: bytes) -> Marks:
+def parse_marks(content: bytes) -> WrittenMarks:
     """Return the marks in the content of a file, without lines that are damaged or incomplete."""
-    marks = Marks()
+    marks = WrittenMarks()
     for line in content.split(b"\n"):
         checksum, _, text = line.partition(b" ")
         if text and checksum == _compute_checksum(text):

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Protocol
 
 from universe.errors import StoreUnavailable
-from universe.store.authors import find_actor
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
+from universe.store.log_encoding import find_actor
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict
 
@@ -21,7 +21,7 @@ PAGE_BYTES: Final = 32 * 1024 * 1024
 """The most bytes of a log that are read at once."""
 
 
-class Record(NamedTuple):
+class UniverseRecord(NamedTuple):
     """A universe without its state. The version is the number of entries in its log.
 
     The actors are JSON; universes of releases that did not record them have None.
@@ -48,7 +48,7 @@ class Deletion(NamedTuple):
     deleted_by: str
 
 
-class Source(NamedTuple):
+class BranchSource(NamedTuple):
     """The version of a universe that a branch starts from."""
 
     universe_id: str
@@ -56,7 +56,7 @@ class Source(NamedTuple):
     version: int
 
 
-class Entry(NamedTuple):
+class StoredEntry(NamedTuple):
     """One entry of a log: a command with its events, or a restored state, both as JSON, and its author.
 
     A restored state is in the body, compressed if it is large, or the body refers to it.
@@ -86,7 +86,7 @@ class Entry(NamedTuple):
         at: str,
         author: str | None = None,
         identity: str | None = None,
-    ) -> "Entry":
+    ) -> "StoredEntry":
         """Return an entry with its digest."""
         hashed = _start_hash(author, identity).copy()  # a copy takes half the time of a new hash
         hashed.update(f"{universe_id}\0{version}\0{kind}\0{at}\0{len(body)}\0".encode())
@@ -107,7 +107,7 @@ class Entry(NamedTuple):
     def is_intact(self, universe_id: str) -> bool:
         """Return True if the entry is as it was written."""
         version, kind, body, events, at, _, author, identity = self
-        return self == Entry.make_with_digest(universe_id, version, kind, body, events, at, author, identity)
+        return self == StoredEntry.make_with_digest(universe_id, version, kind, body, events, at, author, identity)
 
 
 @lru_cache(maxsize=1_000)
@@ -124,7 +124,7 @@ def _encode_with_length(text: str | None) -> bytes:
     return len(written).to_bytes(4, "big") + written
 
 
-class Snapshot(NamedTuple):
+class StoredSnapshot(NamedTuple):
     """The state after `version` entries, as `encode_state` encodes it."""
 
     version: int
@@ -132,7 +132,7 @@ class Snapshot(NamedTuple):
     digest: bytes
 
     @classmethod
-    def make_with_digest(cls, universe_id: str, version: int, state: bytes) -> "Snapshot":
+    def make_with_digest(cls, universe_id: str, version: int, state: bytes) -> "StoredSnapshot":
         """Return a snapshot with its digest."""
         return cls(version, state, cls.compute_digest(universe_id, version, state))
 
@@ -155,7 +155,7 @@ class KeyUse(NamedTuple):
     last: int
 
 
-class Change(NamedTuple):
+class LogChange(NamedTuple):
     """A change of a universe by any process: its new version, or None if the universe was deleted."""
 
     universe_id: str
@@ -195,7 +195,9 @@ class Store(Protocol):
         """Raise StoreUnavailable unless the database can be read and written."""
         ...
 
-    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+    async def create(
+        self, record: UniverseRecord, entries: Sequence[StoredEntry] = (), *, source: BranchSource | None = None
+    ) -> None:
         """Add a universe; a branch with its source. Raise Conflict if a universe with this id exists.
 
         Raise UniverseNotFound if the source does not exist.
@@ -213,7 +215,7 @@ class Store(Protocol):
         """
         ...
 
-    async def read_record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> UniverseRecord | None:
         """Return the record of a universe, or None."""
         ...
 
@@ -221,7 +223,7 @@ class Store(Protocol):
         """Return the universes that an actor deleted, the last one first."""
         ...
 
-    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[UniverseRecord]:
         """Return records, newest first; with `before`, a creation time and an id, those before them."""
         ...
 
@@ -229,7 +231,7 @@ class Store(Protocol):
         self,
         universe_id: str,
         expected_version: int,
-        entries: Sequence[Entry],
+        entries: Sequence[StoredEntry],
         key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
@@ -241,18 +243,20 @@ class Store(Protocol):
         """
         ...
 
-    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(
+        self, universe_id: str, *, after: int, limit: int, upto: int | None = None
+    ) -> list[StoredEntry]:
         """Return entries with versions above `after`, in order, without a check for damage.
 
         Return fewer than `limit` if they are large, but at least one if there is one.
         """
         ...
 
-    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> StoredEntry | None:
         """Return the last entry of the kind `reference` above `after` and up to `upto`; None if there is none."""
         ...
 
-    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+    async def find_change_start(self, universe_id: str, version: int) -> StoredEntry | None:
         """Return the last entry up to a version that is not `continued`, without its body; None if there is none."""
         ...
 
@@ -264,7 +268,7 @@ class Store(Protocol):
         """Return the use of an idempotency key, or None."""
         ...
 
-    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> StoredSnapshot | None:
         """Return the latest snapshot, or the latest at or before the version `upto`; None if there is none."""
         ...
 
@@ -275,7 +279,7 @@ class Store(Protocol):
     async def put_snapshot(
         self,
         universe_id: str,
-        snapshot: Snapshot,
+        snapshot: StoredSnapshot,
         versions_to_keep: Sequence[int] = (),
         *,
         created_at: str | None = None,
@@ -290,7 +294,7 @@ class Store(Protocol):
         """Return the last entry of every log."""
         ...
 
-    def watch_changes(self) -> AsyncIterator[Change]:
+    def watch_changes(self) -> AsyncIterator[LogChange]:
         """Yield changes by all processes from now on, until the store is closed. None is lost; some may come twice."""
         ...
 
@@ -299,9 +303,9 @@ class ChangeBroadcast:
     """Changes of a store, sent to every current iteration over `watch_changes`."""
 
     def __init__(self) -> None:
-        self._queues: set[asyncio.Queue[Change | None]] = set()
+        self._queues: set[asyncio.Queue[LogChange | None]] = set()
 
-    def publish(self, change: Change) -> None:
+    def publish(self, change: LogChange) -> None:
         """Send a change to every listener."""
         for queue in self._queues:
             queue.put_nowait(change)
@@ -311,9 +315,9 @@ class ChangeBroadcast:
         for queue in self._queues:
             queue.put_nowait(None)
 
-    async def watch_changes(self) -> AsyncIterator[Change]:
+    async def watch_changes(self) -> AsyncIterator[LogChange]:
         """Yield changes from now on until `close` is called."""
-        queue: asyncio.Queue[Change | None] = asyncio.Queue()
+        queue: asyncio.Queue[LogChange | None] = asyncio.Queue()
         self._queues.add(queue)
         try:
             while (change := await queue.get()) is not None:

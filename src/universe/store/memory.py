@@ -1,35 +1,68 @@
-"""Store universes in memory, for trials and tests: they are lost when the process ends."""
+"""Choose the store for the address of a database, and store universes in memory, for trials and tests."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
 
-from universe.errors import UniverseNotFound
+from universe.errors import MalformedRequest, UniverseNotFound
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
 from universe.store.interface import (
     BranchesDepend,
-    Change,
+    BranchSource,
     ChangeBroadcast,
     Deletion,
-    Entry,
     KeyUse,
-    Record,
-    Snapshot,
-    Source,
+    LogChange,
+    Store,
+    StoredEntry,
+    StoredSnapshot,
     Superseded,
+    UniverseRecord,
     make_exists_error,
 )
+from uraniborg.kernel.ids import content_id
+from uraniborg.kernel.settings import data_dir
+
+_HINT = "Use the path of a file, sqlite:///path/to/file.db, postgresql://user@host/name, or memory:."
+
+
+def make_store(address: str) -> Store:
+    """Return the store for an address. Raise MalformedRequest, or MissingExtra if its driver is not installed."""
+    scheme, colon, rest = address.partition(":")
+    if scheme == "memory" and colon:
+        return MemoryStore()
+    if scheme == "sqlite" and rest.startswith("///") and len(rest) > 3:
+        from universe.store.sqlite import SqliteStore
+
+        return SqliteStore(Path(rest[3:]).expanduser())
+    if scheme in ("postgresql", "postgres") and rest.startswith("//"):
+        from universe.store.postgres import PostgresStore
+
+        return PostgresStore(address, marks=_get_mark_path(address))
+    raise MalformedRequest(
+        f"The address of the database begins with '{scheme[:20]}', which is not supported.", hint=_HINT
+    )
+
+
+def _get_mark_path(address: str) -> Path:
+    """Return the path of the mark file of a PostgreSQL database, the same for every user name."""
+    parts = urlsplit(address)
+    query = "&".join(sorted(one for one in parts.query.split("&") if "password" not in one))
+    name = content_id(parts.netloc.rpartition("@")[2], parts.path, query)
+    return data_dir() / "universe" / f"postgresql-{name}.mark"
 
 
 @dataclass
 class _StoredUniverse:
     """A universe with its log, snapshots and idempotency keys."""
 
-    record: Record
-    log: list[Entry]
-    snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
+    record: UniverseRecord
+    log: list[StoredEntry]
+    snapshots: dict[int, StoredSnapshot] = field(default_factory=dict[int, StoredSnapshot])
     keys: dict[str, KeyUse] = field(default_factory=dict[str, KeyUse])
-    source: Source | None = None
+    source: BranchSource | None = None
     """The source of a branch that needs its log."""
 
 
@@ -49,7 +82,9 @@ class MemoryStore:
 
     async def ping(self) -> None: ...
 
-    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+    async def create(
+        self, record: UniverseRecord, entries: Sequence[StoredEntry] = (), *, source: BranchSource | None = None
+    ) -> None:
         if record.id in self._universes:
             raise make_exists_error(record.id)
         if source is not None:
@@ -57,12 +92,12 @@ class MemoryStore:
             if there is None or there.record.created_at != source.created_at:
                 raise UniverseNotFound(source.universe_id)
         self._universes[record.id] = _StoredUniverse(record, list(entries), source=source)
-        self._broadcast.publish(Change(record.id, record.version))
+        self._broadcast.publish(LogChange(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
         if stored := self._universes.get(universe_id):
             stored.record = stored.record._replace(name=name, updated_at=at, renamed_by=by)
-            self._broadcast.publish(Change(universe_id, stored.record.version))
+            self._broadcast.publish(LogChange(universe_id, stored.record.version))
         return stored is not None
 
     async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
@@ -74,17 +109,17 @@ class MemoryStore:
         record = deleted.record
         if by is not None:
             self._deletions.append(Deletion(record.id, record.created_at, record.name, record.version, at, by))
-        self._broadcast.publish(Change(universe_id, None))
+        self._broadcast.publish(LogChange(universe_id, None))
         return True
 
-    async def read_record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> UniverseRecord | None:
         stored = self._universes.get(universe_id)
         return stored.record if stored else None
 
     async def list_deletions(self, *, limit: int) -> list[Deletion]:
         return sorted(self._deletions, key=lambda one: one.deleted_at, reverse=True)[:limit]
 
-    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[UniverseRecord]:
         newest = sorted((stored.record for stored in self._universes.values()), key=_get_sort_key, reverse=True)
         return [record for record in newest if before is None or _get_sort_key(record) < before][:limit]
 
@@ -92,7 +127,7 @@ class MemoryStore:
         self,
         universe_id: str,
         expected_version: int,
-        entries: Sequence[Entry],
+        entries: Sequence[StoredEntry],
         key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
@@ -105,20 +140,22 @@ class MemoryStore:
         stored.log.extend(entries)
         stored.keys.update({use.key: use for use in key_uses})
         stored.record = stored.record._replace(version=entries[-1].version, updated_at=entries[-1].at)
-        self._broadcast.publish(Change(universe_id, entries[-1].version))
+        self._broadcast.publish(LogChange(universe_id, entries[-1].version))
 
-    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(
+        self, universe_id: str, *, after: int, limit: int, upto: int | None = None
+    ) -> list[StoredEntry]:
         stored = self._universes.get(universe_id)
         first = max(after, 0)
         last = first + limit if upto is None else min(upto, first + limit)
         return stored.log[first:last] if stored else []
 
-    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> StoredEntry | None:
         stored = self._universes.get(universe_id)
         entries = stored.log[max(after, 0) : upto] if stored else []
         return next((entry for entry in reversed(entries) if entry.kind == "reference"), None)
 
-    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+    async def find_change_start(self, universe_id: str, version: int) -> StoredEntry | None:
         stored = self._universes.get(universe_id)
         entries = stored.log[:version] if stored else []
         return next((entry for entry in reversed(entries) if entry.kind != "continued"), None)
@@ -130,7 +167,7 @@ class MemoryStore:
         stored = self._universes.get(universe_id)
         return stored.keys.get(key) if stored else None
 
-    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> StoredSnapshot | None:
         stored = self._universes.get(universe_id)
         versions = [version for version in (stored.snapshots if stored else ()) if upto is None or version <= upto]
         return stored.snapshots[max(versions)] if stored and versions else None
@@ -142,7 +179,7 @@ class MemoryStore:
     async def put_snapshot(
         self,
         universe_id: str,
-        snapshot: Snapshot,
+        snapshot: StoredSnapshot,
         versions_to_keep: Sequence[int] = (),
         *,
         created_at: str | None = None,
@@ -165,9 +202,9 @@ class MemoryStore:
             for key, stored in self._universes.items()
         ]
 
-    def watch_changes(self) -> AsyncIterator[Change]:
+    def watch_changes(self) -> AsyncIterator[LogChange]:
         return self._broadcast.watch_changes()
 
 
-def _get_sort_key(record: Record) -> tuple[str, str]:
+def _get_sort_key(record: UniverseRecord) -> tuple[str, str]:
     return record.created_at, record.id

@@ -12,14 +12,14 @@ from universe.store.high_water_marks import Head
 from universe.store.interface import (
     PAGE_BYTES,
     BranchesDepend,
-    Change,
+    BranchSource,
     Deletion,
-    Entry,
     KeyUse,
-    Record,
-    Snapshot,
-    Source,
+    LogChange,
+    StoredEntry,
+    StoredSnapshot,
     Superseded,
+    UniverseRecord,
     make_exists_error,
 )
 from universe.store.postgres_database import Database, migrate
@@ -197,7 +197,9 @@ class PostgresStore:
         if is_read_only:
             raise StoreUnavailable("The PostgreSQL database is read-only.", hint="Name the primary server.")
 
-    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+    async def create(
+        self, record: UniverseRecord, entries: Sequence[StoredEntry] = (), *, source: BranchSource | None = None
+    ) -> None:
         """Add a universe. Raise Conflict, or MalformedRequest for an id or a name that PostgreSQL cannot store.
 
         Raise UniverseNotFound if the source of a branch does not exist.
@@ -233,26 +235,26 @@ class PostgresStore:
                 raise BranchesDepend from exc
             raise
 
-    async def read_record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> UniverseRecord | None:
         rows = await self._execute_and_fetch(_RECORD, _to_storable_text(universe_id))
-        return Record(*rows[0]) if rows else None
+        return UniverseRecord(*rows[0]) if rows else None
 
     async def list_deletions(self, *, limit: int) -> list[Deletion]:
         rows = await self._execute_and_fetch(_DELETIONS, min(limit, _LARGEST_VERSION))
         return [Deletion(*row) for row in rows]
 
-    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[UniverseRecord]:
         statement = _RECORDS if before is None else _RECORDS_BEFORE
         rows = await self._execute_and_fetch(
             statement, min(limit, _LARGEST_VERSION), *map(_to_storable_text, before or ())
         )
-        return [Record(*row) for row in rows]
+        return [UniverseRecord(*row) for row in rows]
 
     async def append(
         self,
         universe_id: str,
         expected_version: int,
-        entries: Sequence[Entry],
+        entries: Sequence[StoredEntry],
         key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
@@ -277,22 +279,24 @@ class PostgresStore:
             raise Superseded(record.version) if record and is_there else UniverseNotFound(universe_id)
         self._schedule_mark(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
 
-    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(
+        self, universe_id: str, *, after: int, limit: int, upto: int | None = None
+    ) -> list[StoredEntry]:
         last = _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         most = min(limit, _LARGEST_VERSION)
         rows = await self._execute_and_fetch(
             _ENTRIES, _to_storable_text(universe_id), min(after, _LARGEST_VERSION), last, most, PAGE_BYTES
         )
-        return [Entry(*row) for row in rows]
+        return [StoredEntry(*row) for row in rows]
 
-    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> StoredEntry | None:
         last = min(upto, _LARGEST_VERSION)
         rows = await self._execute_and_fetch(_LAST_REFERENCE, _to_storable_text(universe_id), after, last)
-        return Entry(*rows[0]) if rows else None
+        return StoredEntry(*rows[0]) if rows else None
 
-    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+    async def find_change_start(self, universe_id: str, version: int) -> StoredEntry | None:
         rows = await self._execute_and_fetch(_CHANGE_START, _to_storable_text(universe_id), version)
-        return Entry(*rows[0]) if rows else None
+        return StoredEntry(*rows[0]) if rows else None
 
     async def list_dependent_branches(self, universe_id: str) -> list[str]:
         rows = await self._execute_and_fetch(_DEPENDENT_BRANCHES, _to_storable_text(universe_id))
@@ -302,11 +306,11 @@ class PostgresStore:
         rows = await self._execute_and_fetch(_KEY, _to_storable_text(universe_id), _hash_key(key))
         return KeyUse(key, *rows[0]) if rows else None
 
-    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> StoredSnapshot | None:
         rows = await self._execute_and_fetch(
             _SNAPSHOT, _to_storable_text(universe_id), _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         )
-        return Snapshot(*rows[0]) if rows else None
+        return StoredSnapshot(*rows[0]) if rows else None
 
     async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         return [
@@ -316,7 +320,7 @@ class PostgresStore:
     async def put_snapshot(
         self,
         universe_id: str,
-        snapshot: Snapshot,
+        snapshot: StoredSnapshot,
         versions_to_keep: Sequence[int] = (),
         *,
         created_at: str | None = None,
@@ -329,7 +333,7 @@ class PostgresStore:
     async def list_log_heads(self) -> list[Head]:
         return [Head(*row) for row in await self._execute_and_fetch(_HEADS)]
 
-    def watch_changes(self) -> AsyncIterator[Change]:
+    def watch_changes(self) -> AsyncIterator[LogChange]:
         return self._listener.watch_changes()
 
     def _schedule_mark(self, head: Head) -> None:
@@ -351,7 +355,7 @@ def _check_storable_name(name: str) -> None:
         raise MalformedRequest("name must not have a NUL character.", hint="Leave it out.", path="name")
 
 
-def _transpose_to_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
+def _transpose_to_columns(entries: Sequence[StoredEntry]) -> tuple[list[Any], ...]:
     return (
         [entry.version for entry in entries],
         [entry.kind for entry in entries],

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from universe.errors import StoreUnavailable
-from universe.store.interface import Change, ChangeBroadcast, make_closed_error
+from universe.store.interface import ChangeBroadcast, LogChange, make_closed_error
 from universe.store.postgres_database import Database, PostgresConnection, translate_server_errors
 from uraniborg.kernel.logging import get_logger
 
@@ -57,7 +57,7 @@ class Listener:
         self._disconnect()
         self._broadcast.close()
 
-    async def watch_changes(self) -> AsyncIterator[Change]:
+    async def watch_changes(self) -> AsyncIterator[LogChange]:
         """Yield changes from now on until the listener stops. Raise StoreUnavailable if it has not started."""
         if self._supervision is None:
             raise make_closed_error()
@@ -131,20 +131,20 @@ class Listener:
         version, serial, universe_id = payload.split(" ", 2)
         if version == "-":
             self._known.pop(universe_id, None)
-            self._broadcast.publish(Change(universe_id, None))
+            self._broadcast.publish(LogChange(universe_id, None))
         else:
             self._known[universe_id] = _KnownVersion(int(version), int(serial))
-            self._broadcast.publish(Change(universe_id, int(version)))
+            self._broadcast.publish(LogChange(universe_id, int(version)))
 
 
 def _set_event(event: asyncio.Event, _connection: Any) -> None:
     event.set()
 
 
-def _find_changes(before: dict[str, _KnownVersion], now: dict[str, _KnownVersion]) -> Iterable[Change]:
+def _find_changes(before: dict[str, _KnownVersion], now: dict[str, _KnownVersion]) -> Iterable[LogChange]:
     for universe_id, known in before.items():
         if universe_id not in now or now[universe_id].serial != known.serial:
-            yield Change(universe_id, None)
+            yield LogChange(universe_id, None)
     for universe_id, known in now.items():
         if before.get(universe_id) != known:
-            yield Change(universe_id, known.version)
+            yield LogChange(universe_id, known.version)

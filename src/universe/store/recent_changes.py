@@ -28,7 +28,7 @@ class EarlierState(NamedTuple):
     orders: Orders
 
 
-class Step(NamedTuple):
+class RecentChange(NamedTuple):
     """A version of a universe with its state, and the entities touched and orders changed by the change to it."""
 
     version: int
@@ -45,11 +45,13 @@ class RecentChanges:
 
     def restart_at(self, version: int, state: State) -> None:
         """Forget all changes, after the whole state was replaced by `state`, which has this version."""
-        self._steps = deque([Step(version, state, {})])  # one more than changes: the first is the state before them
+        self._steps = deque(
+            [RecentChange(version, state, {})]
+        )  # one more than changes: the first is the state before them
         self._costs: deque[int] = deque()
         self._cost = 0
 
-    def add_steps(self, steps: Sequence[Step]) -> None:
+    def add_steps(self, steps: Sequence[RecentChange]) -> None:
         """Add changes that follow the last one."""
         costs = [_measure_cost(step) for step in steps]
         self._steps.extend(steps)
@@ -75,7 +77,7 @@ class RecentChanges:
         return None
 
 
-def _measure_cost(step: Step) -> int:
+def _measure_cost(step: RecentChange) -> int:
     cost = 0
     for keys in step.touched.values():
         cost += _TOUCH_COST * len(keys)

@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from universe.domain.citations import add_universe_to_set_by_records
-from universe.domain.provenance_tracking import Origin
+from universe.domain.provenance.citations import add_universe_to_set_by_records
+from universe.domain.provenance.provenance_tracking import ChangeOrigin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, ENTITY_KINDS, EntityKind, Plain, State, Touched, make_state_from_plain
 from universe.errors import LogDamaged
-from universe.store.interface import Entry, Snapshot, Store
-from universe.store.recent_changes import EarlierState, Orders, RecentChanges, Step
-from universe.store.state_encoding import decode_json, decode_state, put_citations_back
+from universe.store.interface import Store, StoredEntry, StoredSnapshot
+from universe.store.log_encoding import decode_json, decode_state, put_citations_back
+from universe.store.recent_changes import EarlierState, Orders, RecentChange, RecentChanges
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
 _EMPTY_STATE_BYTES: Final = len(orjson.dumps({**EMPTY.to_plain(), "time": 0})) - len("0") - 2 * len("[]")
@@ -156,7 +156,7 @@ class Target(NamedTuple):
 class EarlierStateNeeded(Exception):
     """An entry restores the state of a version that is not in memory."""
 
-    def __init__(self, entry: Entry, target: Target) -> None:
+    def __init__(self, entry: StoredEntry, target: Target) -> None:
         super().__init__(f"entry {entry.version} restores version {target.version} of {target.universe_id}")
         self.entry = entry
         self.target = target
@@ -172,7 +172,7 @@ class Replica:
         self.mirror = StateMirror(plain or EMPTY.to_plain())
         self.recent = RecentChanges(version, state)
 
-    def apply_entries(self, entries: Sequence[Entry]) -> None:
+    def apply_entries(self, entries: Sequence[StoredEntry]) -> None:
         """Apply these entries. Raise LogDamaged or EarlierStateNeeded; the replica is then at the entry before."""
         for entry in entries:
             if entry.version != self.version + 1:
@@ -190,17 +190,17 @@ class Replica:
                     raise EarlierStateNeeded(entry, target)
                 self.return_to(earlier, entry.version)
                 continue
-            origin = None if entry.author is None else Origin(entry.version, entry.author)
+            origin = None if entry.author is None else ChangeOrigin(entry.version, entry.author)
             outcome = reduce(self.state, body, origin)
             if outcome.is_refused:
                 raise _make_damage_error(self.id, entry.version, "cannot follow the entry before it")
-            self.advance_through([Step(entry.version, outcome.state, outcome.touched)])
+            self.advance_through([RecentChange(entry.version, outcome.state, outcome.touched)])
 
     def find_state_at(self, version: int) -> EarlierState | None:
         """Return the state at a version; None if it is not in memory."""
         return self.recent.find_state_at(version)
 
-    def advance_through(self, steps: Sequence[Step]) -> None:
+    def advance_through(self, steps: Sequence[RecentChange]) -> None:
         """Advance to the last of these steps, each of which differs from the one before only in the entities touched.
 
         Steps that only put entities change the mirror together.
@@ -216,7 +216,7 @@ class Replica:
     def return_to(self, earlier: EarlierState, version: int) -> None:
         """Restore an earlier state as the state of a new version."""
         orders = self.mirror.return_to(earlier)
-        self.recent.add_steps([Step(version, earlier.state, earlier.touched, orders)])
+        self.recent.add_steps([RecentChange(version, earlier.state, earlier.touched, orders)])
         self.version, self.state = version, earlier.state
 
     def restore_state(self, plain: Plain, version: int, state: State | None = None) -> None:
@@ -234,7 +234,7 @@ class Replica:
             self.restore_state(add_universe_to_set_by_records(plain, earlier.id), version)
 
 
-def _join_puts(steps: Sequence[Step]) -> Touched | None:
+def _join_puts(steps: Sequence[RecentChange]) -> Touched | None:
     """Return the entities that these steps put; None if one of the steps removed an entity."""
     joined: Touched = {}
     for step in steps:
@@ -253,7 +253,7 @@ async def rebuild_replica(store: Store, universe_id: str, upto: int | None = Non
         record = await store.read_record(universe_id)
         upto = record.version if record else 0
     at = Target(universe_id, upto)
-    references: list[tuple[Target, Entry]] = []
+    references: list[tuple[Target, StoredEntry]] = []
     while True:
         snapshot = await store.find_latest_snapshot(at.universe_id, at.version)
         if snapshot is not None and not snapshot.is_intact(at.universe_id):
@@ -285,7 +285,7 @@ async def _replay_entries(store: Store, replica: Replica, upto: int) -> None:
         raise _make_damage_error(replica.id, replica.version + 1, "is missing")
 
 
-async def apply_entries_from_store(store: Store, replica: Replica, entries: Sequence[Entry]) -> None:
+async def apply_entries_from_store(store: Store, replica: Replica, entries: Sequence[StoredEntry]) -> None:
     """Apply entries, and rebuild the states of versions that they restore. Raise LogDamaged."""
     left = list(entries)
     while left:
@@ -302,7 +302,7 @@ async def apply_entries_from_store(store: Store, replica: Replica, entries: Sequ
 
 async def read_entry_pages(
     store: Store, universe_id: str, *, after: int = 0, upto: int | None = None
-) -> AsyncIterator[list[Entry]]:
+) -> AsyncIterator[list[StoredEntry]]:
     """Yield the entries after a version, in pages."""
     while upto is None or after < upto:
         entries = await store.read_entries(universe_id, after=after, limit=PAGE_ENTRIES, upto=upto)
@@ -330,19 +330,19 @@ def _call_without_garbage_collection(function: Any, *arguments: Any) -> Any:
             gc.enable()
 
 
-def _make_replica_from_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
+def _make_replica_from_snapshot(universe_id: str, snapshot: StoredSnapshot) -> Replica:
     plain = decode_state(snapshot.state)
     return Replica(universe_id, state=make_state_from_plain(plain), plain=plain, version=snapshot.version)
 
 
-def _decode_body(universe_id: str, entry: Entry) -> Any:
+def _decode_body(universe_id: str, entry: StoredEntry) -> Any:
     try:
         return decode_json(entry.body)
     except (orjson.JSONDecodeError, zlib.error):
         raise _make_damage_error(universe_id, entry.version, "cannot be read") from None
 
 
-def _check_and_read_target(universe_id: str, entry: Entry) -> Target:
+def _check_and_read_target(universe_id: str, entry: StoredEntry) -> Target:
     """Return the target of a reference, which is always before the entry. Raise LogDamaged."""
     if not entry.is_intact(universe_id):
         raise _make_damage_error(universe_id, entry.version, "differs from what was written")

@@ -15,14 +15,14 @@ from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
 from universe.store.interface import (
     PAGE_BYTES,
-    Change,
+    BranchSource,
     ChangeBroadcast,
     Deletion,
-    Entry,
     KeyUse,
-    Record,
-    Snapshot,
-    Source,
+    LogChange,
+    StoredEntry,
+    StoredSnapshot,
+    UniverseRecord,
     make_closed_error,
 )
 from universe.store.sqlite_writer import (
@@ -112,9 +112,11 @@ class SqliteStore:
     async def ping(self) -> None:
         await self._run_in_writer(lambda connection: connection.execute("SELECT 1 FROM universes LIMIT 1").fetchone())
 
-    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+    async def create(
+        self, record: UniverseRecord, entries: Sequence[StoredEntry] = (), *, source: BranchSource | None = None
+    ) -> None:
         await self._run_in_writer(partial(insert_universe, record=record, entries=entries, source=source))
-        self._publish(Change(record.id, record.version))
+        self._publish(LogChange(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
         sql = "UPDATE universes SET name = ?, updated_at = ?, renamed_by = ? WHERE id = ? RETURNING version"
@@ -122,7 +124,7 @@ class SqliteStore:
             lambda connection: connection.execute(sql, (name, at, by, universe_id)).fetchone()
         )
         if renamed:
-            self._publish(Change(universe_id, renamed[0]))
+            self._publish(LogChange(universe_id, renamed[0]))
         return renamed is not None
 
     async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
@@ -130,26 +132,26 @@ class SqliteStore:
             partial(delete_universe, universe_id=universe_id, marks=self.marks, at=at, by=by)
         )
         if deleted:
-            self._publish(Change(universe_id, None))
+            self._publish(LogChange(universe_id, None))
         return deleted
 
-    async def read_record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> UniverseRecord | None:
         rows = await self._query_rows("SELECT * FROM universes WHERE id = ?", (universe_id,))
-        return Record(*rows[0]) if rows else None
+        return UniverseRecord(*rows[0]) if rows else None
 
     async def list_deletions(self, *, limit: int) -> list[Deletion]:
         sql = "SELECT * FROM deletions ORDER BY deleted_at DESC, universe_id LIMIT ?"
         return [Deletion(*row) for row in await self._query_rows(sql, (limit,))]
 
-    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[UniverseRecord]:
         sql = "SELECT * FROM universes WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?"
-        return [Record(*row) for row in await self._query_rows(sql, (*(before or _LIST_START), limit))]
+        return [UniverseRecord(*row) for row in await self._query_rows(sql, (*(before or _LIST_START), limit))]
 
     async def append(
         self,
         universe_id: str,
         expected_version: int,
-        entries: Sequence[Entry],
+        entries: Sequence[StoredEntry],
         key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
@@ -163,9 +165,11 @@ class SqliteStore:
             created_at=created_at,
         )
         await self._run_in_writer(work)
-        self._publish(Change(universe_id, entries[-1].version))
+        self._publish(LogChange(universe_id, entries[-1].version))
 
-    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(
+        self, universe_id: str, *, after: int, limit: int, upto: int | None = None
+    ) -> list[StoredEntry]:
         sql = (
             _SELECT_ENTRIES + "universe_id = ?1 AND version IN (SELECT version FROM "  # noqa: S608
             "(SELECT version, length(body) AS size, SUM(length(body)) OVER (ORDER BY version) AS total "
@@ -173,17 +177,17 @@ class SqliteStore:
             "WHERE total - size < ?5) ORDER BY version"
         )
         rows = await self._query_rows(sql, (universe_id, max(after, 0), _clamp_version(upto), limit, PAGE_BYTES))
-        return [Entry(*row) for row in rows]
+        return [StoredEntry(*row) for row in rows]
 
-    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> StoredEntry | None:
         sql = (
             _SELECT_ENTRIES + "universe_id = ? AND version > ? AND version <= ? AND kind = 'reference' "
             "ORDER BY version DESC LIMIT 1"
         )
         rows = await self._query_rows(sql, (universe_id, max(after, 0), _clamp_version(upto)))
-        return Entry(*rows[0]) if rows else None
+        return StoredEntry(*rows[0]) if rows else None
 
-    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+    async def find_change_start(self, universe_id: str, version: int) -> StoredEntry | None:
         # The events of a command are not needed, and behind a large body they are slow to read.
         sql = (
             "SELECT version, kind, x'', CASE WHEN kind IN ('restore', 'reference') THEN CAST(events AS BLOB) "
@@ -191,7 +195,7 @@ class SqliteStore:
             "ORDER BY version DESC LIMIT 1"
         )
         rows = await self._query_rows(sql, (universe_id, _clamp_version(version)))
-        return Entry(*rows[0]) if rows else None
+        return StoredEntry(*rows[0]) if rows else None
 
     async def list_dependent_branches(self, universe_id: str) -> list[str]:
         sql = "SELECT universe_id FROM branches WHERE source_id = ?"
@@ -202,13 +206,13 @@ class SqliteStore:
         rows = await self._query_rows(sql, (universe_id, key))
         return KeyUse(*rows[0]) if rows else None
 
-    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> StoredSnapshot | None:
         sql = (
             "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots "
             "WHERE universe_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
         )
         rows = await self._query_rows(sql, (universe_id, _clamp_version(upto)))
-        return Snapshot(*rows[0]) if rows else None
+        return StoredSnapshot(*rows[0]) if rows else None
 
     async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         sql = "SELECT version FROM snapshots WHERE universe_id = ? ORDER BY version"
@@ -217,7 +221,7 @@ class SqliteStore:
     async def put_snapshot(
         self,
         universe_id: str,
-        snapshot: Snapshot,
+        snapshot: StoredSnapshot,
         versions_to_keep: Sequence[int] = (),
         *,
         created_at: str | None = None,
@@ -239,7 +243,7 @@ class SqliteStore:
     async def list_log_heads(self) -> list[Head]:
         return [Head(*row) for row in await self._query_rows(HEADS, ())]
 
-    def watch_changes(self) -> AsyncIterator[Change]:
+    def watch_changes(self) -> AsyncIterator[LogChange]:
         return self._broadcast.watch_changes()
 
     def _record_losses_and_advance_marks(self, connection: sqlite3.Connection) -> None:
@@ -254,7 +258,7 @@ class SqliteStore:
         if self.marks is not None:
             self.marks.schedule_marks([one for one in committed if isinstance(one, Head)])
 
-    def _publish(self, change: Change) -> None:
+    def _publish(self, change: LogChange) -> None:
         """Publish a change and record its version, so that polling does not publish it again."""
         if change.version is None:
             self._versions.pop(change.universe_id, None)
@@ -273,10 +277,10 @@ class SqliteStore:
             if now is None:
                 continue
             for universe_id in self._versions.keys() - now.keys():
-                self._publish(Change(universe_id, None))
+                self._publish(LogChange(universe_id, None))
             for universe_id, version in now.items():
                 if self._versions.get(universe_id) != version:
-                    self._publish(Change(universe_id, version))
+                    self._publish(LogChange(universe_id, version))
 
     def _check_file_unchanged(self) -> None:
         """Raise DatabaseUnusable if the file was removed or replaced, because writes to it would be lost."""

@@ -14,16 +14,24 @@ from typing import Any, Final, NamedTuple
 from universe.errors import LogDamaged, UniverseNotFound
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
-from universe.store.interface import BranchesDepend, Entry, KeyUse, Record, Source, Superseded, make_exists_error
+from universe.store.interface import (
+    BranchesDepend,
+    BranchSource,
+    KeyUse,
+    StoredEntry,
+    Superseded,
+    UniverseRecord,
+    make_exists_error,
+)
 from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
 
 Work = Callable[[sqlite3.Connection], Any]
 _MAX_JOBS: Final = 512
 """The most jobs in one transaction."""
 _ROWS_PER_STATEMENT: Final = 100
-_ENTRY_VALUES: Final = f"(?1{', ?' * len(Entry._fields)})"
+_ENTRY_VALUES: Final = f"(?1{', ?' * len(StoredEntry._fields)})"
 _INSERT_ENTRIES: Final = [
-    f"INSERT INTO log (universe_id, {', '.join(Entry._fields)}) VALUES {', '.join([_ENTRY_VALUES] * rows)}"  # noqa: S608
+    f"INSERT INTO log (universe_id, {', '.join(StoredEntry._fields)}) VALUES {', '.join([_ENTRY_VALUES] * rows)}"  # noqa: S608
     for rows in range(_ROWS_PER_STATEMENT + 1)
 ]
 HEADS: Final = """
@@ -189,7 +197,7 @@ def _is_fault_of_job(exc: sqlite3.Error) -> bool:
 
 
 def insert_universe(
-    connection: sqlite3.Connection, record: Record, entries: Sequence[Entry], source: Source | None
+    connection: sqlite3.Connection, record: UniverseRecord, entries: Sequence[StoredEntry], source: BranchSource | None
 ) -> Head:
     """Insert a universe with the first entries of its log. Raise Conflict if its id is taken.
 
@@ -231,7 +239,7 @@ def append_entries(
     connection: sqlite3.Connection,
     universe_id: str,
     expected_version: int,
-    entries: Sequence[Entry],
+    entries: Sequence[StoredEntry],
     key_uses: Sequence[KeyUse],
     created_at: str | None,
 ) -> Head:
@@ -261,7 +269,7 @@ def append_entries(
     return Head(universe_id, found[1], last.version, last.digest)
 
 
-def _insert_entries(connection: sqlite3.Connection, universe_id: str, entries: Sequence[Entry]) -> None:
+def _insert_entries(connection: sqlite3.Connection, universe_id: str, entries: Sequence[StoredEntry]) -> None:
     """Insert many entries with each statement, because other threads may run for long between statements."""
     for first in range(0, len(entries), _ROWS_PER_STATEMENT):
         some = entries[first : first + _ROWS_PER_STATEMENT]

@@ -7,9 +7,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from uraniborg.bundle.checks import Check, Result
-from uraniborg.bundle.export import Selection, collect_files
-from uraniborg.bundle.inspection import MOST_SECONDS, PieceKind, TimeLimit
+from uraniborg.bundle.checks import MOST_SECONDS, Check, PieceKind, Result, TimeLimit
+from uraniborg.bundle.export import ExportSelection, collect_files
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_title
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
@@ -62,7 +61,9 @@ def choose_and_export(
     check_target(target, replace=replace)
     if sign:
         read_public_key()  # without a key, the work need not be collected
-    selection = Selection(**{name: [Chosen(one) for one in dict.fromkeys(ids or ())] for name, ids in chosen.items()})
+    selection = ExportSelection(
+        **{name: [Chosen(one) for one in dict.fromkeys(ids or ())] for name, ids in chosen.items()}
+    )
     with Progress("Exporting", is_quiet=quiet, as_json=as_json) as progress:
         if selection.is_empty:
             files = asyncio.run(read_default(progress.report_item))

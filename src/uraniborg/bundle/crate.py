@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import quote
 
-from uraniborg.bundle.pieces import BundleFile, ListedFile, Piece, list_file, make_json_file, make_text_file
+from uraniborg.bundle.pieces import BundleFile, BundlePiece, ListedFile, list_file, make_json_file, make_text_file
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.version import version
 
@@ -48,14 +48,14 @@ def add_frame(files: Sequence[BundleFile], *, title: str, date: str, steps: Sequ
     return [*every, make_text_file(DIGESTS, _ABOUT_DIGESTS, digests)]
 
 
-def make_methods_file(title: str, pieces: Sequence[Piece]) -> BundleFile:
+def make_methods_file(title: str, pieces: Sequence[BundlePiece]) -> BundleFile:
     """Return the methods: one paragraph, in which no sentence is repeated."""
     sentences = dict.fromkeys(sentence for piece in pieces for sentence in piece.sentences)
     text = f"# Methods\n\n{title}\n\n{' '.join(sentences)}\n"
     return make_text_file(METHODS, "how the results were found, made from what was done", text)
 
 
-def find_newest_day(pieces: Sequence[Piece]) -> str | None:
+def find_newest_day(pieces: Sequence[BundlePiece]) -> str | None:
     """Return the day of the newest work; None if no piece has a time."""
     return max((time[:10] for piece in pieces for time in piece.times), default=None)
 

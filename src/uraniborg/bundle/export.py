@@ -7,16 +7,15 @@ from pathlib import Path
 
 from universe.claims import PaperTextReader
 from uraniborg.bundle.crate import add_frame, find_newest_day, make_methods_file
-from uraniborg.bundle.pieces import BundleFile, Chosen, Piece
-from uraniborg.bundle.search_pieces import collect_searches, collect_shelves
+from uraniborg.bundle.pieces import BundleFile, BundlePiece, Chosen
+from uraniborg.bundle.search_and_workflow_pieces import collect_searches, collect_shelves, collect_workflows
 from uraniborg.bundle.universe_pieces import collect_measurements, collect_universes
-from uraniborg.bundle.workflow_pieces import collect_workflows
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.progress import ReportItem
 
 
 @dataclass(frozen=True)
-class Selection:
+class ExportSelection:
     """The work to export."""
 
     searches: Sequence[Chosen] = ()
@@ -33,12 +32,12 @@ class Selection:
 
 
 async def collect_files(
-    selection: Selection,
+    selection: ExportSelection,
     *,
     title: str,
     folder: Path,
     text_of: PaperTextReader | None = None,
-    more: Piece | None = None,
+    more: BundlePiece | None = None,
     steps: Sequence[str] = (),
     report: ReportItem = lambda _: None,
 ) -> list[BundleFile]:
@@ -47,7 +46,7 @@ async def collect_files(
     `folder` is where relative names of workflows start. `more` is added to the chosen work, and `steps` to the page of
     the bundle. Raise the errors of the parts for ids that do not exist and for work that has no result yet.
     """
-    pieces: list[Piece] = []
+    pieces: list[BundlePiece] = []
     report("searches")
     pieces += await collect_searches(selection.searches)
     report("shelves")

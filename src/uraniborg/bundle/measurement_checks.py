@@ -1,26 +1,131 @@
 """Check measurements: repeat them on the stored universe, and compare result, plot and start."""
 
-from collections.abc import Iterator
-from typing import Final, cast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, cast
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from universe.domain.nbody.measurement_replies import MeasurementReply, RunReply
+from universe.domain.nbody.run_reports import find_worst_degrees
 from universe.domain.state import Plain
-from universe.jobs.measurement import Measurement, measure, summarise_reply
-from universe.jobs.options import JobOptions, parse_job_options
-from universe.jobs.store import Job
-from universe.nbody.replies import MeasurementReply
-from universe.store.authors import is_author
-from uraniborg.bundle.checks import Check, Result, make_statement
-from uraniborg.bundle.inspection import Inspection, RepeatedRun, TimeOver, Verified
-from uraniborg.bundle.plot_checks import check_plot
-from uraniborg.bundle.reader import Bundle, Unreadable
+from universe.service.jobs.job_store import StoredJob
+from universe.service.jobs.measurement import Measurement, measure, summarise_reply
+from universe.service.jobs.options_and_replies import JobOptions, parse_job_options
+from universe.store.log_encoding import is_author
+from uraniborg.bundle.checks import Check, Inspection, RepeatedRun, Result, TimeOver, Verified, make_statement
+from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.bundle.result_checks import compare_results
-from uraniborg.bundle.universe_log import read_document, remove_universe_names
+from uraniborg.bundle.universe_checks import read_document, remove_universe_names
 from uraniborg.bundle.universe_pieces import make_measurement_piece
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UnsupportedPlatform, UraniborgError
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.text import plural
+
+_ENERGY: Final = "relative change of energy"
+"""The title of the panel that shows rounding errors alone; it is the last one."""
+_NOISE: Final = 1e-12
+"""The largest relative change of energy that is rounding."""
+_PIXELS: Final = 0.5
+"""How far a mark may be from where it is drawn again: less than is visible."""
+_STRAYS: Final = 0.01
+"""The largest part of the points of a series that rounding moves: passages whose time is between two samples."""
+_UNSURE: Final = 1e-3
+"""The error of a run in degrees from which on another processor may draw other curves."""
+_MARK: Final = re.compile(
+    r"<(?:polyline|path|circle|text)(?: (?:points|d|cx|cy|r|x|y|fill|stroke|opacity|font-size|text-anchor|paint-order|"
+    r'stroke-(?:width|linejoin|linecap|dasharray))="[^"<>&]*")*(?:/>|>[^<>]*</text>)'
+)
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_HEIGHT: Final = re.compile(r'(?: y="| points="-?[\d.]+,| d="M-?[\d.]+ | cy=")(-?[\d.]+)')
+
+
+def check_plot(path: str, stored: bytes, measured: Measurement) -> list[Check]:
+    """Compare a stored plot with that of the repeated measurement."""
+    one = stored.decode("utf-8", "replace").splitlines()
+    other = measured.render_svg().splitlines()
+    matched = Check(path, "matched", "drawn again, with the same marks")
+    if one == other:
+        return [matched]
+    head = other[:3]
+    if one[:3] != head or one[-1:] != other[-1:] or not all(map(_MARK.fullmatch, one[3:-1])):
+        return [Check(path, "differs", "is not a plot as this program draws it: it has other elements")]
+    worst = find_worst_degrees(cast("RunReply", measured.reply)) or 0.0 if measured.kind == "nbody" else 0.0
+    top = _find_noisy_panel(measured.reply, other)
+    main, noisy = (
+        _compare_lines([_select(lines, top, is_noisy=part) for lines in (one, other)], worst) for part in (False, True)
+    )
+    if main.difference:
+        error = f"{main.difference}; the error of the run is {worst:.1g} degrees"
+        return [Check(path, "not checked", error) if worst > _UNSURE else Check(path, "differs", main.difference)]
+    checks = [matched]
+    if main.strays:
+        reason = f"{plural(main.strays, 'point is', 'points are')} elsewhere, as rounding moves the time of a passage"
+        checks.append(make_statement(path, reason))
+    if noisy != _Comparison():
+        reason = f"the panel “{_ENERGY}”: it shows rounding errors, which differ"
+        checks.append(make_statement(path, reason))
+    return checks
+
+
+def _find_noisy_panel(reply: MeasurementReply, lines: Sequence[str]) -> float:
+    """Return the height of the title of the panel with the energy, if that is rounding; else infinity."""
+    drift = reply.get("energyDrift")
+    if drift is not None and drift["max"] < _NOISE:
+        for line in lines:
+            if f">{_ENERGY}" in line and (found := _HEIGHT.search(line)):
+                return float(found[1])
+    return float("inf")
+
+
+def _select(lines: Sequence[str], top: float, *, is_noisy: bool) -> list[str]:
+    """Return the marks below the height `top`, except the last one, the footer; or all others."""
+    last = len(lines) - 2
+    return [
+        line
+        for number, line in enumerate(lines)
+        if (number != last and (found := _HEIGHT.search(line)) is not None and float(found[1]) >= top) is is_noisy
+    ]
+
+
+class _Comparison(NamedTuple):
+    """How the marks of two plots differ."""
+
+    difference: str = ""
+    strays: int = 0
+    """Points that are elsewhere, so few that rounding explains them."""
+
+
+def _compare_lines(plots: Sequence[Sequence[str]], worst: float) -> _Comparison:
+    """Return how the marks of two plots differ, at the first one that rounding does not explain."""
+    one, other = plots
+    if len(one) != len(other):
+        return _Comparison(f"has {len(one)} marks, drawn again {len(other)}")
+    strays = 0
+    for first, second in zip(one, other, strict=True):
+        if first == second:
+            continue
+        tags, texts = zip(*(_split_text(line) for line in (first, second)), strict=True)
+        if texts[0] != texts[1]:
+            shown = [text[:60] for text in texts]
+            return _Comparison(f"has the text “{shown[0]}”, drawn again “{shown[1]}”")
+        if _NUMBER.sub("0", tags[0]) != _NUMBER.sub("0", tags[1]):
+            return _Comparison("has marks of other kinds, colours or numbers of points than drawn again")
+        pairs = list(zip(_NUMBER.findall(tags[0]), _NUMBER.findall(tags[1]), strict=True))
+        distances = [abs(float(a) - float(b)) for a, b in pairs]
+        # A larger error would allow any place: what it explains is named as not checked.
+        far = [distance for distance in distances if not distance <= _PIXELS + 10 * min(worst, _UNSURE)]
+        if far and not (tags[0].startswith("<path") and len(far) <= _STRAYS * len(pairs)):
+            return _Comparison(f"has a mark {max(far):.2g} pixels away from where it is drawn again")
+        strays += len(far)
+    return _Comparison("", strays)
+
+
+def _split_text(line: str) -> tuple[str, str]:
+    tag, _, text = line.partition(">")
+    return tag, text
+
 
 _JOB_FACTS: Final = ("id", "version", "kind", "options", "author", "state", "progress", "summary", "error", "actor")
 _NOT_IN_BUNDLE: Final = {"owner": "", "cancelled_by": None}
@@ -65,7 +170,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
     return Verified(checks, make_measurement_piece(job, state, stored, plot, title, folder))
 
 
-def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
+def _read_job(bundle: Bundle, path: str) -> tuple[StoredJob, JobOptions]:
     """Return the job and its options. Raise Unreadable."""
     found = bundle.read_object(path)
     try:
@@ -73,18 +178,18 @@ def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
         options = parse_job_options({"kind": found.get("kind"), **given})
         times = {f"{name}_at": found.get(f"{name}At") for name in ("created", "started", "ended")}
         facts = {name: found.get(name) for name in _JOB_FACTS}
-        job = TypeAdapter(Job).validate_json(
+        job = TypeAdapter(StoredJob).validate_json(
             orjson.dumps({**facts, **times, "universe_id": found.get("universeId"), **_NOT_IN_BUNDLE}), strict=True
         )
     except (UraniborgError, TypeError, ValidationError) as exc:
         reason = exc.message if isinstance(exc, UraniborgError) else f"not those of a job ({type(exc).__name__})"
-        raise Unreadable(f"the options: {reason}", path) from None
+        raise UnreadableBundle(f"the options: {reason}", path) from None
     if options.kind != job.kind:
-        raise Unreadable("the options: another kind than that of the job", path)
+        raise UnreadableBundle("the options: another kind than that of the job", path)
     return job, options
 
 
-def _check_job(folder: str, job: Job, stored: MeasurementReply) -> Iterator[Check]:
+def _check_job(folder: str, job: StoredJob, stored: MeasurementReply) -> Iterator[Check]:
     """Yield the contradictions between a job and its result, and what only the job states."""
     path = f"{folder}/job.json"
     if (job.state, job.progress, job.error) != ("done", 1.0, None):
@@ -103,7 +208,7 @@ def _check_job(folder: str, job: Job, stored: MeasurementReply) -> Iterator[Chec
 
 
 def _check_start(
-    inspection: Inspection, folder: str, job: Job, version: int, title: str, state: Plain
+    inspection: Inspection, folder: str, job: StoredJob, version: int, title: str, state: Plain
 ) -> Iterator[Check]:
     """Yield whether the universe that a run starts from is that of a log in the bundle."""
     path, plain = f"{folder}/universe.json", remove_universe_names(state)

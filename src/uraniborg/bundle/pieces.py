@@ -36,7 +36,7 @@ def list_file(file: BundleFile) -> ListedFile:
 
 
 @dataclass(frozen=True)
-class Piece:
+class BundlePiece:
     """What a bundle has of one search, shelf, run, universe or measurement."""
 
     files: list[BundleFile]

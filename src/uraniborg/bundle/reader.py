@@ -42,7 +42,7 @@ class BundleMissing(NotFound):
     code = "bundle_not_found"
 
 
-class Unreadable(Exception):
+class UnreadableBundle(Exception):
     """A file of a bundle that cannot be read; the text says why."""
 
     def __init__(self, problem: str, path: str = "") -> None:
@@ -108,23 +108,23 @@ class Bundle:
         """Return the object in a JSON file. Raise Unreadable."""
         value = self.read_json(name, most=most)
         if not isinstance(value, dict):
-            raise Unreadable("is not a JSON object", name)
+            raise UnreadableBundle("is not a JSON object", name)
         return cast("JsonObject", value)
 
     def _iterate_parts(self, name: str, most: int, *, by_line: bool = False) -> Iterator[bytes]:
         """Yield the content of a file in blocks or lines. Raise Unreadable."""
         size, done = self.sizes.get(name), 0
         if size is None:
-            raise Unreadable("is missing", name)
+            raise UnreadableBundle("is missing", name)
         try:
             with self._open(name) as stream:
                 while max(size, done) <= most and (part := stream.readline() if by_line else stream.read(_BLOCK)):
                     done += len(part)
                     yield part
         except _READ_ERRORS as exc:
-            raise Unreadable(f"cannot be read: {str(exc)[:200]}", name) from None
+            raise UnreadableBundle(f"cannot be read: {str(exc)[:200]}", name) from None
         if max(size, done) > most:
-            raise Unreadable(f"is larger than {most / 1e6:.3g} MB", name)
+            raise UnreadableBundle(f"is larger than {most / 1e6:.3g} MB", name)
 
     def _open(self, name: str) -> IO[bytes]:
         if self._archive is not None:
@@ -158,9 +158,9 @@ def parse_json(content: bytes, name: str = "") -> Any:
         value = orjson.loads(content)
         json.loads(content, object_pairs_hook=partial(_check_unique_keys, name))
     except orjson.JSONDecodeError as exc:
-        raise Unreadable(f"is not JSON: {exc.msg} at line {exc.lineno}", name) from None
+        raise UnreadableBundle(f"is not JSON: {exc.msg} at line {exc.lineno}", name) from None
     except (RecursionError, ValueError) as exc:  # deep nesting, or a number of more digits than Python reads
-        raise Unreadable(f"is not JSON that this program reads: {type(exc).__name__}", name) from None
+        raise UnreadableBundle(f"is not JSON that this program reads: {type(exc).__name__}", name) from None
     return value
 
 
@@ -168,7 +168,7 @@ def _count_values(content: bytes, name: str, before: int = 0) -> int:
     """Return the largest number of values in a JSON text and `before` it. Raise Unreadable if memory cannot hold it."""
     # Each value follows one of these, or is the first one. Those in texts count, too.
     if (number := before + sum(map(content.count, (b",", b"[", b"{")))) > MOST_VALUES:
-        raise Unreadable(f"has more than {MOST_VALUES:,} values", name)
+        raise UnreadableBundle(f"has more than {MOST_VALUES:,} values", name)
     return number
 
 
@@ -176,7 +176,7 @@ def _check_unique_keys(name: str, pairs: list[tuple[str, Any]]) -> None:
     """Raise Unreadable for a key that is there twice: programs differ in which of its values they read."""
     keys = {key for key, _ in pairs}
     if len(keys) < len(pairs):
-        raise Unreadable("has an object with a key twice", name)
+        raise UnreadableBundle("has an object with a key twice", name)
 
 
 def _list_folder(root: Path) -> Iterator[tuple[str, int]]:

@@ -6,7 +6,7 @@ Runs, jobs and results are records that their parts declare.
 from typing import NotRequired, TypedDict
 
 from universe.domain.state import Plain
-from universe.replies import LogEntry
+from universe.service.replies import LogEntry
 from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.inbox import State
 from uraniborg.kernel.json_values import Json

@@ -1,6 +1,7 @@
-"""Check workflow runs: nodes that only compute are run again with their stored inputs, and no other node."""
+"""Check workflow runs: references, and nodes that only compute, which are run again with their stored inputs."""
 
 import asyncio
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import iscoroutinefunction
@@ -9,19 +10,72 @@ from typing import Any, Final, cast
 
 import orjson
 
-from pflow.node import Context, Outcome
-from pflow.registry.interface import Interface
-from pflow.registry.registry import Registry
-from pflow.run_replies import RunDetails
-from uraniborg.bundle.checks import Check, make_statement
-from uraniborg.bundle.inspection import Inspection, Verified
+from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.node_interface import Interface
+from pflow.service.run_replies import RunDetails
+from pflow.store.node_registry import Registry
+from uraniborg.bundle.checks import Check, Inspection, Verified, make_statement
 from uraniborg.bundle.pieces import Chosen, make_names
 from uraniborg.bundle.reader import Bundle
-from uraniborg.bundle.reference_checks import find_broken_references, is_cut
-from uraniborg.bundle.workflow_pieces import make_run_piece, make_workflow_piece
+from uraniborg.bundle.search_and_workflow_pieces import make_run_piece, make_workflow_piece
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import MASK
 from uraniborg.kernel.text import plural
+
+_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\])*)\}")
+_STEP: Final = re.compile(r"\.([\w-]+)|\[(\d+)\]")
+CUT: Final = ({"bytes"}, {"characters", "beginning"})
+"""The fields of what the log of runs has instead of a long value."""
+
+
+def find_broken_references(run: JsonObject, nodes: Sequence[JsonObject], workflow: JsonObject | None) -> Iterator[str]:
+    """Yield what nodes and the outputs of a run have other values of than the nodes and inputs that they refer to.
+
+    References in the middle of a text, and to values that are too long to be stored, are not followed.
+    """
+    known: JsonObject = dict(_get_object(run.get("inputs")))
+    for node in nodes:
+        inputs, params = _get_object(node.get("inputs")), _get_object(node.get("params"))
+        for name, template in params.items():
+            if name in inputs and _differs(inputs[name], template, known):
+                yield f"{_show(node.get('node'))}: its input {_show(name)} is not that which it refers to, {template}"
+        known[str(node.get("node"))] = node.get("outputs")
+    declared, outputs = _get_object((workflow or {}).get("outputs")), _get_object(run.get("outputs"))
+    for name, value in outputs.items():
+        template = _get_object(declared.get(name)).get("source")
+        if _differs(value, template, known):
+            yield f"the output {_show(name)} is not that which it refers to, {template}"
+
+
+def _differs(value: Any, template: Any, known: Mapping[str, Any]) -> bool:
+    found = _REFERENCE.fullmatch(template) if isinstance(template, str) else None
+    if found is None or found[1] not in known or is_cut(value):
+        return False
+    expected = known[found[1]]
+    for name, index in _STEP.findall(found[2]):
+        if is_cut(expected):
+            return False
+        if name and isinstance(expected, dict) and name in expected:
+            expected = cast("JsonObject", expected)[name]
+        elif index and isinstance(expected, list) and int(index) < len(cast("list[Any]", expected)):
+            expected = cast("list[Any]", expected)[int(index)]
+        else:
+            return False
+    return not is_cut(expected) and value != expected
+
+
+def is_cut(value: Any) -> bool:
+    """Return True for what is stored instead of a long value."""
+    return isinstance(value, dict) and set(cast("JsonObject", value)) in CUT
+
+
+def _get_object(value: Any) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
+
+
+def _show(text: Any) -> str:
+    return str(text)[:60]
+
 
 REPEATABLE: Final = frozenset({"echo", "universe-claim"})
 """Node types that compute from their inputs alone: no file, network, program, model or clock."""
@@ -159,7 +213,7 @@ def _repeat_and_compare(registry: Registry, interface: Interface, node: JsonObje
     """Return how the repeated outputs differ from the stored ones; an empty text if they do not."""
     given = cast("JsonObject", node["inputs"] if "inputs" in node else node["params"])
     params = {name: param.default for name, param in interface.params.items()} | given
-    context = Context("verify", "verify", str(node.get("node")), folder, folder, folder / "spool")
+    context = NodeContext("verify", "verify", str(node.get("node")), folder, folder, folder / "spool")
     function = registry.load_function(interface)
     try:
         returned: Any = function(params, context)
@@ -167,7 +221,7 @@ def _repeat_and_compare(registry: Registry, interface: Interface, node: JsonObje
             returned = asyncio.run(returned)
     except Exception as exc:  # the inputs of an unknown bundle can be anything
         return f"failed when it was repeated: {type(exc).__name__}: {str(exc)[:200]}"
-    outputs: Mapping[str, Any] = returned.outputs if isinstance(returned, Outcome) else returned
+    outputs: Mapping[str, Any] = returned.outputs if isinstance(returned, NodeOutcome) else returned
     computed: JsonObject = orjson.loads(orjson.dumps(dict(outputs)))
     stored = cast("JsonObject", node["outputs"])
     changed = sorted(name for name in {**stored, **computed} if stored.get(name) != computed.get(name))

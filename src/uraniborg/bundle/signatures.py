@@ -11,7 +11,7 @@ from typing import Any, Final
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.crate import SIGNATURE
 from uraniborg.bundle.pieces import BundleFile, make_json_file
-from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, NotFound
 from uraniborg.kernel.files import AlreadyExists, Unwritable, create_exclusive, display_path, make_private_folder
 from uraniborg.kernel.logging import make_printable
@@ -99,7 +99,7 @@ def check_signature(bundle: Bundle, signer: str | None) -> Check:
         if signer is not None:
             raise
         return Check(SIGNATURE, "not checked", f"{exc.message} {exc.hint}")
-    except Unreadable as exc:
+    except UnreadableBundle as exc:
         return Check(SIGNATURE, "differs", f"the signature is wrong: it {exc}")
     found = "not signed" if key is None else f"signed by {key}"
     if signer is not None:
@@ -117,15 +117,15 @@ def _find_signer(bundle: Bundle) -> str | None:
     found = bundle.read_object(SIGNATURE, most=_MOST_BYTES)
     key, signature = str(found.get("key")), str(found.get("signature"))
     if set(found) != {"format", "key", "signature"} or found["format"] != _FORMAT:
-        raise Unreadable(f"is not of the format {_FORMAT}")
+        raise UnreadableBundle(f"is not of the format {_FORMAT}")
     if not _KEY.fullmatch(key) or not _SIGNATURE.fullmatch(signature):
-        raise Unreadable("has no key and signature of Ed25519")
+        raise UnreadableBundle("has no key and signature of Ed25519")
     message = _make_message({path: bundle.compute_digest(path) for path in bundle.paths if path != SIGNATURE})
     keys, _ = _import_keys()
     try:
         keys.Ed25519PublicKey.from_public_bytes(_decode(key.removeprefix(_PREFIX))).verify(_decode(signature), message)
     except Exception as exc:  # InvalidSignature of the optional package, and what a key of an unknown bundle raises
-        raise Unreadable(f"does not fit the files and the key ({type(exc).__name__})") from None
+        raise UnreadableBundle(f"does not fit the files and the key ({type(exc).__name__})") from None
     return key
 
 

@@ -4,13 +4,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from uraniborg.bundle.checks import Check, check_digests, check_metadata
+from uraniborg.bundle.checks import (
+    Check,
+    Inspection,
+    PieceKind,
+    TimeLimit,
+    TimeOver,
+    Verified,
+    check_digests,
+    check_metadata,
+    read_frame,
+)
 from uraniborg.bundle.crate import CRATE, METHODS, README
-from uraniborg.bundle.file_checks import check_files
-from uraniborg.bundle.frame_checks import check_frame
-from uraniborg.bundle.inspection import Inspection, PieceKind, TimeLimit, TimeOver, Verified, read_frame
+from uraniborg.bundle.file_checks import check_files, check_frame
 from uraniborg.bundle.measurement_checks import verify_measurement
-from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.bundle.run_checks import verify_run, verify_workflow
 from uraniborg.bundle.search_checks import verify_search, verify_shelf
 from uraniborg.bundle.universe_checks import verify_universe
@@ -100,6 +108,6 @@ def _make_failure(item: str, exc: Exception) -> Check:
     """Return the check of an item that failed on values of no export."""
     error = as_error(exc)
     detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
-    if isinstance(exc, Unreadable):
+    if isinstance(exc, UnreadableBundle):
         item, detail = exc.path or item, str(exc)
     return Check(item, "differs", f"cannot be checked: {detail}")

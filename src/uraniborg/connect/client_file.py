@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from uraniborg.connect import jsonc
-from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Client, Entry
-from uraniborg.connect.servers import list_http_servers
-from uraniborg.credentials import AgentCredentials
+from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Entry, KnownClient
+from uraniborg.connect.server_entries import list_http_servers
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable, display_path, write_output
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.servers.credentials import AgentCredentials
 
 
 @dataclass(frozen=True)
-class FileChange:
+class ClientFileChange:
     """The text of a client's file before and after."""
 
     file: Path
@@ -76,7 +76,7 @@ def _copy_to_new_file(file: Path, wanted: Path) -> Path:
     raise AssertionError
 
 
-def plan_addition(client: Client, entries: Mapping[str, Entry]) -> FileChange:
+def plan_addition(client: KnownClient, entries: Mapping[str, Entry]) -> ClientFileChange:
     """Return the change that gives the client these servers. Raise InvalidInput if its file cannot be read."""
     before = read_client_file(client)
     after = before
@@ -87,10 +87,10 @@ def plan_addition(client: Client, entries: Mapping[str, Entry]) -> FileChange:
             after = jsonc.set_member(
                 after, (client.key, name), _merge_members_of_existing_entry(client, after, name, entry)
             )
-    return FileChange(client.file, before, after)
+    return ClientFileChange(client.file, before, after)
 
 
-def plan_removal(client: Client, names: list[str]) -> FileChange:
+def plan_removal(client: KnownClient, names: list[str]) -> ClientFileChange:
     """Return the change that takes these servers from the client. Raise InvalidInput if its file cannot be read."""
     before = read_client_file(client)
     after = before
@@ -99,10 +99,10 @@ def plan_removal(client: Client, names: list[str]) -> FileChange:
     else:
         for name in names:
             after = jsonc.remove_member(after, (client.key, name))
-    return FileChange(client.file, before, after)
+    return ClientFileChange(client.file, before, after)
 
 
-def read_client_file(client: Client) -> str:
+def read_client_file(client: KnownClient) -> str:
     """Return the text of the client's file; an empty text if there is none. Raise InvalidInput."""
     try:
         return client.file.read_bytes().decode("utf-8")
@@ -115,12 +115,12 @@ def read_client_file(client: Client) -> str:
         ) from None
 
 
-def read_server_names(client: Client) -> list[str]:
+def read_server_names(client: KnownClient) -> list[str]:
     """Return the names of all servers in the client's file. Raise InvalidInput if it cannot be read."""
     return list(read_entries(client))
 
 
-def read_entries(client: Client) -> JsonObject:
+def read_entries(client: KnownClient) -> JsonObject:
     """Return the entries of all servers in the client's file by name. Raise InvalidInput if it cannot be read."""
     text = read_client_file(client)
     if not text.strip("\ufeff \t\r\n"):
@@ -153,7 +153,7 @@ def find_entries_without_credential(entries: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _merge_members_of_existing_entry(client: Client, text: str, name: str, entry: Entry) -> Entry:
+def _merge_members_of_existing_entry(client: KnownClient, text: str, name: str, entry: Entry) -> Entry:
     """Return the entry with members such as `env` that the person added to it earlier."""
     content: Any = jsonc.parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}
     for key in (client.key, name):
@@ -175,7 +175,7 @@ def _get_object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -> str:
+def _edit_toml(client: KnownClient, text: str, entries: Mapping[str, Entry | None]) -> str:
     """Return the text with these tables below the client's key; None removes one. Raise InvalidInput."""
     import tomlkit
     from tomlkit.items import Table
@@ -207,7 +207,7 @@ def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -
     return document.as_string()
 
 
-def _parse_toml(client: Client, text: str) -> Any:
+def _parse_toml(client: KnownClient, text: str) -> Any:
     import tomlkit
     from tomlkit.exceptions import ParseError
 

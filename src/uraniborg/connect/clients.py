@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from uraniborg.connect.servers import HttpServer, Server, StdioServer, make_stdio_bridge
+from uraniborg.connect.server_entries import HttpServerEntry, Server, StdioServerEntry, make_stdio_bridge
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.suggestions import find_nearest_name
@@ -25,7 +25,7 @@ class UnknownClient(InvalidInput):
 
 
 @dataclass(frozen=True)
-class Client:
+class KnownClient:
     """A client and its configuration file."""
 
     name: str
@@ -50,7 +50,7 @@ class Client:
         return self.file.exists() or has_folder or shutil.which(self.program) is not None
 
 
-def find_client(name: str) -> Client:
+def find_client(name: str) -> KnownClient:
     """Return the client with this name. Raise UnknownClient."""
     clients = list_clients()
     wanted = name.strip().lower().replace("_", "-").replace(" ", "-")
@@ -68,7 +68,7 @@ def find_client(name: str) -> Client:
 
 def list_clients(
     *, env: Mapping[str, str] | None = None, home: Path | None = None, platform: str = sys.platform
-) -> list[Client]:
+) -> list[KnownClient]:
     """Return all known clients with the paths that they use on this platform."""
     env = os.environ if env is None else env
     home = home or Path.home()
@@ -81,45 +81,45 @@ def list_clients(
     zed = {"win32": roaming / "Zed", "darwin": home / ".config" / "zed"}.get(platform, config / "zed")
     opencode = config / "opencode"
     return [
-        Client(
+        KnownClient(
             *("claude-code", "Claude Code", claude / ".claude.json", "json", "mcpServers", make_typed_entry),
             "Start a new session of Claude Code; /mcp lists the servers.",
             "claude",
         ),
-        Client(
+        KnownClient(
             *("claude-desktop", "Claude Desktop", application_data / "Claude" / "claude_desktop_config.json", "json"),
             *("mcpServers", make_stdio_entry, "Quit Claude Desktop and start it again.", "claude-desktop"),
         ),
-        Client(
+        KnownClient(
             *("cursor", "Cursor", home / ".cursor" / "mcp.json", "json", "mcpServers", make_url_entry),
             "Enable the servers in Cursor's settings, under MCP.",
             "cursor",
         ),
-        Client(
+        KnownClient(
             *("vscode", "Visual Studio Code", application_data / "Code" / "User" / "mcp.json", "json", "servers"),
             *(make_typed_entry, "Run the command `MCP: List Servers` in Visual Studio Code.", "code"),
             knows_sockets=True,
         ),
-        Client(
+        KnownClient(
             *("codex", "Codex", codex / "config.toml", "toml", "mcp_servers", make_codex_entry),
             "Start a new session of Codex; /mcp lists the servers.",
             "codex",
         ),
-        Client(
+        KnownClient(
             *("gemini", "Gemini CLI", home / ".gemini" / "settings.json", "json", "mcpServers", make_gemini_entry),
             "Start Gemini CLI again, in a folder that it trusts; /mcp lists the servers.",
             "gemini",
         ),
-        Client(
+        KnownClient(
             *("zed", "Zed", zed / "settings.json", "json", "context_servers", make_url_entry),
             "Zed reads its settings again at once.",
             "zed",
         ),
-        Client(
+        KnownClient(
             *("windsurf", "Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json", "json", "mcpServers"),
             *(make_windsurf_entry, "Refresh the list of MCP servers in Windsurf.", "windsurf"),
         ),
-        Client(
+        KnownClient(
             *("opencode", "opencode", _find_existing(opencode / "opencode.jsonc", opencode / "opencode.json"), "json"),
             *("mcp", make_opencode_entry, "Start opencode again.", "opencode"),
         ),
@@ -133,13 +133,13 @@ def _find_existing(*files: Path) -> Path:
 
 def make_stdio_entry(server: Server) -> Entry:
     """Return an entry for clients that only start programs; addresses are reached through our bridge."""
-    started = make_stdio_bridge(server) if isinstance(server, HttpServer) else server
+    started = make_stdio_bridge(server) if isinstance(server, HttpServerEntry) else server
     return {"command": started.command, "args": list(started.arguments)}
 
 
 def make_url_entry(server: Server) -> Entry:
     """Return an entry in which the address is `url`."""
-    return make_stdio_entry(server) if isinstance(server, StdioServer) else _make_address("url", server)
+    return make_stdio_entry(server) if isinstance(server, StdioServerEntry) else _make_address("url", server)
 
 
 def make_codex_entry(server: Server) -> Entry:
@@ -150,27 +150,27 @@ def make_codex_entry(server: Server) -> Entry:
 
 def make_typed_entry(server: Server) -> Entry:
     """Return an entry with its transport in `type`."""
-    transport = "stdio" if isinstance(server, StdioServer) else "http"
+    transport = "stdio" if isinstance(server, StdioServerEntry) else "http"
     return {"type": transport, **make_url_entry(server)}
 
 
 def make_gemini_entry(server: Server) -> Entry:
     """Return an entry in which the address is `httpUrl`."""
-    return make_stdio_entry(server) if isinstance(server, StdioServer) else _make_address("httpUrl", server)
+    return make_stdio_entry(server) if isinstance(server, StdioServerEntry) else _make_address("httpUrl", server)
 
 
 def make_windsurf_entry(server: Server) -> Entry:
     """Return an entry in which the address is `serverUrl`."""
-    return make_stdio_entry(server) if isinstance(server, StdioServer) else _make_address("serverUrl", server)
+    return make_stdio_entry(server) if isinstance(server, StdioServerEntry) else _make_address("serverUrl", server)
 
 
 def make_opencode_entry(server: Server) -> Entry:
-    if isinstance(server, StdioServer):
+    if isinstance(server, StdioServerEntry):
         return {"type": "local", "command": [server.command, *server.arguments], "enabled": True}
     return {"type": "remote", **_make_address("url", server), "enabled": True}
 
 
-def _make_address(key: str, server: HttpServer) -> Entry:
+def _make_address(key: str, server: HttpServerEntry) -> Entry:
     """Return the address under this key, and the header that carries the token."""
     headers: Entry = {"headers": {AUTHORIZATION: f"Bearer {server.token}"}} if server.token else {}
     return {key: server.url, **headers}

@@ -5,17 +5,16 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
-from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
-from uraniborg.connect.servers import (
-    HttpServer,
+from uraniborg.connect.client_file import ClientFileChange, plan_addition, plan_removal, read_server_names
+from uraniborg.connect.clients import DEFAULT_KEY, KnownClient, find_client, list_clients, make_typed_entry
+from uraniborg.connect.server_entries import (
+    HttpServerEntry,
     Server,
     add_credentials,
     format_program,
     list_servers,
     replace_ports_by_sockets,
 )
-from uraniborg.credentials import OTHER_CLIENT, AgentCredentials
 from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
@@ -25,9 +24,10 @@ from uraniborg.kernel.terminal.keys import confirm
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.streams import print_json, write_text
 from uraniborg.kernel.terminal.styled_text import CYAN, DIM, GREEN, RED, StyledText
+from uraniborg.servers.credentials import OTHER_CLIENT, AgentCredentials
 
 if TYPE_CHECKING:
-    from uraniborg.installation_replies import ClientChange, ClientFacts
+    from uraniborg.installation.replies import ClientChange, ClientFacts
 
 
 def print_clients(*, as_json: bool) -> None:
@@ -58,13 +58,13 @@ def print_clients(*, as_json: bool) -> None:
     page.write_line(f"Connect one: uraniborg connect {found[0] if found else 'claude-code'}")
 
 
-def print_entries(client: Client | None, servers: list[Server], *, as_json: bool) -> None:
+def print_entries(client: KnownClient | None, servers: list[Server], *, as_json: bool) -> None:
     """Print the entries that the client's file would get; without a client, those that most clients read."""
     write_text(sys.stdout, format_entries(client, servers, as_json=as_json, actor=get_terminal_actor()))
 
 
 def format_entries(
-    client: Client | None, servers: list[Server], *, as_json: bool = False, actor: Actor | None = None
+    client: KnownClient | None, servers: list[Server], *, as_json: bool = False, actor: Actor | None = None
 ) -> str:
     """Return the entries that the client's file would get; without a client, those that most clients read."""
     servers = add_credentials(servers, client.name if client else OTHER_CLIENT, actor)
@@ -78,7 +78,7 @@ def format_entries(
 
 
 def confirm_and_change_client_file(
-    client: Client, servers: list[Server], *, remove: bool, skip_confirmation: bool, as_json: bool
+    client: KnownClient, servers: list[Server], *, remove: bool, skip_confirmation: bool, as_json: bool
 ) -> None:
     """Show the change of the client's file, ask, and write it with a backup. Raise InvalidInput or Unwritable."""
     if remove:
@@ -106,7 +106,7 @@ def confirm_and_change_client_file(
             page.write_line(client.reload_hint)
     if remove and outcome != "cancelled":
         _end_credentials_without_entries(client)
-    to_start = [] if remove else [server for server in servers if isinstance(server, HttpServer)]
+    to_start = [] if remove else [server for server in servers if isinstance(server, HttpServerEntry)]
     if to_start and outcome != "cancelled":
         _print_start_commands(page, to_start)
     if as_json:
@@ -119,13 +119,13 @@ def confirm_and_change_client_file(
         print_json(reply)
 
 
-def _end_credentials_without_entries(client: Client) -> None:
+def _end_credentials_without_entries(client: KnownClient) -> None:
     """End the credentials of the client if its file has none of our servers, also if they were removed by hand."""
     if not set(read_server_names(client)) & {server.name for server in list_servers()}:
         AgentCredentials().revoke(client.name, get_terminal_actor())
 
 
-def _print_start_commands(page: Page, servers: list[HttpServer]) -> None:
+def _print_start_commands(page: Page, servers: list[HttpServerEntry]) -> None:
     """Print how a person starts the servers that a client reaches at an address."""
     page.write_line()
     page.write_line(f"{format_program('uraniborg')} serve runs these servers, and the web console.")
@@ -193,7 +193,7 @@ def _check_socket_option(name: str | None, *, remove: bool) -> None:
         )
 
 
-def describe_client(client: Client) -> "ClientFacts":
+def describe_client(client: KnownClient) -> "ClientFacts":
     """Return the client, whether it is installed, and which of our servers its file has."""
     ours = [server.name for server in list_servers()]
     row: ClientFacts = {
@@ -211,14 +211,14 @@ def describe_client(client: Client) -> "ClientFacts":
     return row
 
 
-def _print_diff(page: Page, change: FileChange) -> None:
+def _print_diff(page: Page, change: ClientFileChange) -> None:
     styles = {"+": GREEN, "-": RED, "@": CYAN}
     for line in change.format_diff().splitlines():
         page.write_line(StyledText(styles.get(line[:1], ""), line.expandtabs(4)))
     page.write_line()
 
 
-def _ask_for_confirmation(client: Client) -> bool:
+def _ask_for_confirmation(client: KnownClient) -> bool:
     """Ask at the terminal. Raise UsageError without one."""
     if not sys.stdin.isatty():
         raise UsageError(

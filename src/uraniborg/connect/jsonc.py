@@ -14,12 +14,12 @@ _SCALAR: Final = re.compile(r"true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _MOST_NESTED: Final = 200
 
 
-class InvalidJson(InvalidInput):
+class InvalidJsonc(InvalidInput):
     code = "invalid_client_file"
 
 
 @dataclass(frozen=True)
-class _Value:
+class _JsoncValue:
     """A value of the document and the positions of its first character and of the one after its last."""
 
     start: int
@@ -37,12 +37,12 @@ class _Value:
 class _Member:
     key: str
     start: int
-    value: _Value
+    value: _JsoncValue
 
 
 def parse_jsonc(text: str) -> Any:
     """Return the value of a JSON text that may have comments and trailing commas. Raise InvalidJson."""
-    return _Parser(text).parse_document().content
+    return _JsoncParser(text).parse_document().content
 
 
 def set_member(text: str, path: Sequence[str], value: Any) -> str:
@@ -53,12 +53,12 @@ def set_member(text: str, path: Sequence[str], value: Any) -> str:
     if not text.strip("\ufeff \t\r\n"):
         text = "{}\n"
     newline = "\r\n" if "\r\n" in text else "\n"
-    container = _Parser(text).parse_document()
+    container = _JsoncParser(text).parse_document()
     depth = 0
     while True:
         if container.members is None:
             where = ".".join(path[:depth]) or "the document"
-            raise InvalidJson(f"{where} is not a JSON object.", hint="Correct the file, or remove that member.")
+            raise InvalidJsonc(f"{where} is not a JSON object.", hint="Correct the file, or remove that member.")
         member = container.find_member(path[depth])
         if member is None:
             break
@@ -74,7 +74,7 @@ def remove_member(text: str, path: Sequence[str]) -> str:
     """Return the text without the member at `path`; the same text if there is none. Raise InvalidJson."""
     if not text.strip("\ufeff \t\r\n"):
         return text
-    container = _Parser(text).parse_document()
+    container = _JsoncParser(text).parse_document()
     for key in path[:-1]:
         member = container.find_member(key)
         if member is None:
@@ -118,7 +118,7 @@ def _replace_value(text: str, member: _Member, value: Any, newline: str) -> str:
     return text[: member.value.start] + formatted + text[member.value.end :]
 
 
-def _insert_member(text: str, container: _Value, key: str, value: Any, newline: str) -> str:
+def _insert_member(text: str, container: _JsoncValue, key: str, value: Any, newline: str) -> str:
     unit = _find_indent_unit(text)
     members = container.members or ()
     line_start = text.rfind("\n", 0, container.start) + 1
@@ -159,7 +159,7 @@ def _format_value(value: Any, unit: str, margin: str, newline: str) -> str:
     return formatted.replace("\n", newline + margin)
 
 
-class _Parser:
+class _JsoncParser:
     """Parses one document and keeps the position of every value."""
 
     def __init__(self, text: str) -> None:
@@ -167,14 +167,14 @@ class _Parser:
         self._position = 0
         self._depth = 0
 
-    def parse_document(self) -> _Value:
+    def parse_document(self) -> _JsoncValue:
         value = self._parse_value()
         self._skip_blanks_and_comments()
         if self._position < len(self._text):
             raise self._make_error("there is text after the end of the document")
         return value
 
-    def _parse_value(self) -> _Value:
+    def _parse_value(self) -> _JsoncValue:
         self._skip_blanks_and_comments()
         start = self._position
         first = self._text[start : start + 1]
@@ -187,14 +187,14 @@ class _Parser:
             return value
         if first == '"':
             content = self._parse_string()
-            return _Value(start, self._position, content)
+            return _JsoncValue(start, self._position, content)
         scalar = _SCALAR.match(self._text, start)
         if scalar is None:
             raise self._make_error("a value is missing or misspelt")
         self._position = scalar.end()
-        return _Value(start, self._position, json.loads(scalar.group()))
+        return _JsoncValue(start, self._position, json.loads(scalar.group()))
 
-    def _parse_object(self) -> _Value:
+    def _parse_object(self) -> _JsoncValue:
         start = self._position
         self._position += 1
         members: list[_Member] = []
@@ -210,16 +210,16 @@ class _Parser:
             members.append(_Member(key, key_start, self._parse_value()))
             self._skip_separator("}")
         content = {member.key: member.value.content for member in members}
-        return _Value(start, self._position, content, tuple(members))
+        return _JsoncValue(start, self._position, content, tuple(members))
 
-    def _parse_array(self) -> _Value:
+    def _parse_array(self) -> _JsoncValue:
         start = self._position
         self._position += 1
         items: list[Any] = []
         while not self._skip_closing_mark("]"):
             items.append(self._parse_value().content)
             self._skip_separator("]")
-        return _Value(start, self._position, items)
+        return _JsoncValue(start, self._position, items)
 
     def _parse_string(self) -> str:
         found = _STRING.match(self._text, self._position)
@@ -254,7 +254,7 @@ class _Parser:
         if blank:
             self._position = blank.end()
 
-    def _make_error(self, reason: str) -> InvalidJson:
+    def _make_error(self, reason: str) -> InvalidJsonc:
         line = self._text.count("\n", 0, self._position) + 1
         column = self._position - self._text.rfind("\n", 0, self._position)
-        return InvalidJson(f"Not valid JSON: {reason} at line {line}, column {column}.", hint="Correct that line.")
+        return InvalidJsonc(f"Not valid JSON: {reason} at line {line}, column {column}.", hint="Correct that line.")

@@ -11,12 +11,12 @@ from typing import Any, Final, Protocol, TextIO, TypeAlias, cast
 
 import httpx
 
-from uraniborg.connect.servers import HttpServer, add_credentials, list_http_servers
-from uraniborg.credentials import BRIDGE, AgentCredentials
+from uraniborg.connect.server_entries import HttpServerEntry, add_credentials, list_http_servers
 from uraniborg.kernel.boundary import LOSSLESS, parse_json
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import is_loopback
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.servers.credentials import BRIDGE, AgentCredentials
 
 _ACCEPTED: Final = "application/json, text/event-stream"
 _LONGEST_WAIT_S: Final = 60.0
@@ -56,7 +56,7 @@ def _find_token(url: str, name: str | None) -> str:
     for server in list_http_servers():
         if name == server.name or (name is None and url == server.url):
             (found,) = add_credentials([server], BRIDGE)
-            return found.token if isinstance(found, HttpServer) else ""
+            return found.token if isinstance(found, HttpServerEntry) else ""
     return AgentCredentials().make_token(BRIDGE, name) if name else ""
 
 

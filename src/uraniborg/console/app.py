@@ -5,28 +5,13 @@ from typing import Final
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.console.access.request_limits import BodyLimit, RequestRates
-from uraniborg.console.access.sign_in_check import SignInCheck, is_api_path
+from uraniborg.console import universe_mount
 from uraniborg.console.api import make_api
-from uraniborg.console.routes import (
-    events,
-    inbox,
-    installation,
-    notes,
-    paper_uses,
-    run_history,
-    running,
-    runs,
-    schedules,
-    shelves,
-    sign_in,
-    story,
-    universes,
-    workflows,
-)
+from uraniborg.console.request_checks import BodyLimit, RequestRates, SignInCheck, is_api_path
+from uraniborg.console.routes import every_page, inbox, installation, runs, shelves, story, workflows
 from uraniborg.console.services import ConsoleServices
 from uraniborg.console.web_files import WebFiles, is_page
-from uraniborg.console.workers.forwarding import ForwardToWorker
+from uraniborg.console.workers.search_process import ForwardToWorker
 from uraniborg.kernel.hosts import format_authority, list_host_names
 from uraniborg.kernel.http_access import Admission, Gate, RequestIds
 from uraniborg.kernel.http_app import HeadAsGet, StoppableApp
@@ -53,18 +38,18 @@ def make_app(services: ConsoleServices, port: int) -> StoppableApp:
         services,
         inbox.router,
         installation.router,
-        running.router,
+        every_page.running_router,
         shelves.router,
-        notes.router,
-        paper_uses.router,
-        universes.router,
+        shelves.router,
+        shelves.router,
+        universe_mount.router,
         workflows.router,
-        run_history.router,
         runs.router,
-        schedules.router,
+        runs.router,
+        runs.schedule_router,
         story.router,
-        sign_in.router,
-        events.router,
+        every_page.sign_in_router,
+        every_page.event_router,
     )
     return secure_api(api, services, WebFiles(), port=port)
 
@@ -75,10 +60,10 @@ def secure_api(
     """Return the API and the pages behind their checks. Only pages of this very address may call the API."""
     answered = _AddHeaders(_ApiOrPages(ForwardToWorker(api, services.searches), pages))
     checked = SignInCheck(
-        RequestRates(Admission(BodyLimit(answered, body_limit, except_below=universes.ROOTS), token=None)),
+        RequestRates(Admission(BodyLimit(answered, body_limit, except_below=universe_mount.ROOTS), token=None)),
         services.sign_ins,
         owner=services.owner,
-        open_paths=sign_in.OPEN_PATHS,
+        open_paths=every_page.OPEN_PATHS,
     )
     origins = [f"http://{name}:{port}" for name in {format_authority(HOST), "localhost", "127.0.0.1"}]
     gate = Gate(HeadAsGet(checked), hosts=list_host_names(HOST, ()), origins=origins, is_page=is_page)

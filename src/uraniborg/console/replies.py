@@ -5,19 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from paper_library.replies import NoteChange, ShelfChange
-from paper_search.session_replies import PapersChange, SessionChange, SourceChange
-from pflow.change_replies import NodeChange, RunChange, WorkflowChange
-from pflow.run_replies import WatchedProgress
-from universe.jobs.replies import JobChange
-from universe.replies import UniverseChange
+from paper_library.domain.replies import NoteChange, ShelfChange
+from paper_search.service.session_replies import PapersChange, SessionChange, SourceChange
+from pflow.service.run_replies import NodeChange, RunChange, WatchedProgress, WorkflowChange
+from universe.service.jobs.options_and_replies import JobChange
+from universe.service.replies import UniverseChange
+from uraniborg.console.workers.shelf_builds import ShelfBuildChange
 from uraniborg.inbox_replies import ApprovalQuestion
-from uraniborg.installation_replies import InstallationChange
+from uraniborg.installation.replies import InstallationChange
 from uraniborg.kernel.call_log import CallChange
 from uraniborg.kernel.change_fields import Reset
 from uraniborg.kernel.inbox_entries import InboxChange
-from uraniborg.search_shelf_replies import ShelfBuildChange
-from uraniborg.story.replies import StoryChange
+from uraniborg.story.steps import StoryChange
 
 
 class Health(TypedDict):

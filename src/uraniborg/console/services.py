@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from fastapi import Depends, Request
 
 from pflow.config import load_settings
-from pflow.library.file_changes import FileChanges
-from pflow.service import Service
-from uraniborg.console.access.sign_ins import SignIns
+from pflow.service.operations import Service
+from pflow.store.workflow_listing import FileChanges
 from uraniborg.console.config import read_config
-from uraniborg.console.events.broadcast import EventBroadcast
-from uraniborg.console.events.file_watch import announce_installation_changes
+from uraniborg.console.event_broadcast import EventBroadcast, announce_installation_changes
+from uraniborg.console.sign_ins import SignIns
 from uraniborg.console.universe_mount import UniverseMount
 from uraniborg.console.workers.run_workers import RunWorkers
 from uraniborg.console.workers.search_process import SearchWorkerProcess
@@ -36,7 +35,7 @@ _WORKFLOW_FILES_S: Final = 1.0
 _log = get_logger(__name__)
 
 if TYPE_CHECKING:
-    from uraniborg.part_servers import PartServer
+    from uraniborg.servers.process import PartServer
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from uraniborg.console.access.sign_in_check import is_api_path
+from uraniborg.console.request_checks import is_api_path
 from uraniborg.kernel.http_access import MethodNotAllowed, make_error_response
 from uraniborg.kernel.http_app import NoSuchAddress
 

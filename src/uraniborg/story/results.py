@@ -5,18 +5,18 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from paper_library.replies import StoredMetadata
-from paper_search.checkpoint_replies import QueryFields, Status
-from paper_search.review_models import Judge
-from paper_search.session_replies import SourceState
-from pflow.run_replies import EndedRun, RunEnding
+from paper_library.domain.replies import StoredMetadata
+from paper_search.domain.review_models import Judge
+from paper_search.service.checkpoint_replies import QueryFields, Status
+from paper_search.service.session_replies import SourceState
+from pflow.service.run_replies import EndedRun, RunEnding
 from universe.domain.field_types import Location
-from universe.nbody.replies import ResonanceComparison
-from universe.provenance.replies import Status as ValueStatus
-from uraniborg.comparison_answers import Verdict
+from universe.domain.nbody.measurement_replies import ResonanceComparison
+from universe.domain.provenance.bibliography import Status as ValueStatus
 from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.inbox import State
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.story.comparison_answers import Verdict
 
 
 class StepInputs(TypedDict):

@@ -7,25 +7,25 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from paper_search.models import Paper
-from paper_search.review_models import (
+from paper_search.domain.review_models import (
     PaperDecision,
     ReviewStatus,
     find_judge_of_decisions,
     select_counting_decisions,
 )
-from paper_search.sessions.reviewer_view import list_reviewed_papers
-from paper_search.sessions.session_review import SessionReview
+from paper_search.models import Paper
+from paper_search.service.review.reviewer_view import list_reviewed_papers
+from paper_search.service.review.session_review import SessionReview
 from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, describe_decision
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_sessions
-from uraniborg.story.agent import start_agent
+from uraniborg.story.agents import start_agent
 from uraniborg.story.results import FoundPaper, JudgedPaper, Results, ReviewResult, StepInputs
 from uraniborg.story.search_steps import decide_or_get
-from uraniborg.story.steps import AskedValue, Description, Step, StepContext
+from uraniborg.story.steps import AskedValue, DeclaredStep, Description, StepContext
 
 _VERDICTS: Final = tuple(status.value for status in ReviewStatus if status is not ReviewStatus.UNDECIDED)
 
@@ -146,7 +146,7 @@ def _describe_judges(papers: Sequence[JudgedPaper]) -> str:
     return f"You judged {own} of them: the search log says that a program judged the other {by_program}."
 
 
-REVIEW: Final = Step(
+REVIEW: Final = DeclaredStep(
     "review", "You review the papers", "you", "Approve the review", run_review, preview_review, describe_review,
     (AskedValue("marks", "object", "Your own marks, by paper id or number, such as {\"3\": \"exclude\"} or "
            "{\"3\": {\"status\": \"exclude\", \"reason\": \"…\"}}. Papers without one have the mark of the program "

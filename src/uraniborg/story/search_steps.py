@@ -5,20 +5,19 @@ import re
 from collections.abc import Sequence
 from typing import Final, cast
 
-from paper_search.checkpoint_replies import ProposedPlan, QueryFields
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
-from paper_search.session_replies import SourceSummary
+from paper_search.service.checkpoint_replies import ProposedPlan, QueryFields
+from paper_search.service.session_replies import SourceSummary
+from uraniborg.inbox_questions import check_and_decide
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
-from uraniborg.part_questions import check_and_decide
 from uraniborg.part_services import open_sessions
-from uraniborg.story.agent import AGENT_NAME, start_agent
+from uraniborg.story.agents import AGENT_NAME, propose_mark, start_agent, suggest_marks
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.results import ApproveResult, AskResult, FoundPaper, Results, SearchedSource, StepInputs
-from uraniborg.story.steps import AskedValue, Description, Step, StepContext
-from uraniborg.story.suggestions import propose_mark, suggest_marks
+from uraniborg.story.steps import AskedValue, DeclaredStep, Description, StepContext
 
 QUERY: Final = "TRAPPIST-1 planet masses transit timing resonance chain stability"
 """The words that the agent searches for."""
@@ -256,8 +255,8 @@ def _describe_strike(done: ApproveResult) -> str:
 
 
 STEPS: Final = (
-    Step("ask", "An agent asks", "agent", "Let the agent ask", run_ask, preview_ask, describe_ask),
-    Step(
+    DeclaredStep("ask", "An agent asks", "agent", "Let the agent ask", run_ask, preview_ask, describe_ask),
+    DeclaredStep(
         "approve", "You decide on the queries", "you", "Strike and approve",
         run_approve, preview_approve, describe_approve,
         (AskedValue("strike", "integer", "The number of the query to strike, counted from 1.",

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from paper_library.build.builder import BuildReport, build_shelf
-from paper_library.library import Library
-from paper_library.replies import StoredMetadata
-from paper_library.sample_shelf_builder import SAMPLE_PAPERS
+from paper_library.domain.replies import StoredMetadata
+from paper_library.service.build.builder import BuildReport, build_shelf
+from paper_library.service.library import Library
+from paper_library.service.shelf_catalog import SAMPLE_PAPERS
 from paper_search.export import export_json
 from pflow.config import load_settings
-from pflow.replies import build_reply_and_write_large_outputs
-from pflow.run_replies import EndedRun, RunEnding
-from pflow.service import Service
+from pflow.service.engine.results import build_reply_and_write_large_outputs
+from pflow.service.operations import Service
+from pflow.service.run_replies import EndedRun, RunEnding
 from universe.domain.entities import Star
-from universe.initial_states import load_or_generate_state
-from universe.orbits.units import convert_unit
+from universe.domain.units_and_dates import convert_unit
+from universe.service.initial_states import load_or_generate_state
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.kernel.errors import Conflict
@@ -29,7 +29,7 @@ from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import SHELF, StoryFolder
 from uraniborg.story.results import GiveResult, ReadMass, ReadResult, Results, ShelvedText, ShelveResult, StepInputs
 from uraniborg.story.review_step import list_kept_ids
-from uraniborg.story.steps import AskedValue, Description, Step, StepContext
+from uraniborg.story.steps import AskedValue, DeclaredStep, Description, StepContext
 
 SYSTEM: Final = "trappist-1"
 """The shipped system that gives the orbits."""
@@ -247,12 +247,12 @@ def to_earth_masses(mass: float) -> float:
 
 
 STEPS: Final = (
-    Step("shelve", "Kept papers go to a shelf", "you", "Build the shelf", run_shelve, preview_shelve, describe_shelve),
-    Step(
+    DeclaredStep("shelve", "Kept papers go to a shelf", "you", "Build the shelf", run_shelve, preview_shelve, describe_shelve),
+    DeclaredStep(
         "read", "A workflow looks for the masses", "workflow", "Run the workflow",
         run_read, preview_read, describe_read,
     ),
-    Step(
+    DeclaredStep(
         "give", "You give the mass of the star", "you", "Give it and resume", run_give, preview_give, describe_give,
         (AskedValue("mass", "number", "The mass of the star in solar masses.",
                lambda _results: find_shipped_star()["mass"], 1e-6, 1e3),),

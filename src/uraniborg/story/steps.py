@@ -1,18 +1,150 @@
-"""Describe each step as data: its name, who acts, what it asks for, how it runs, and how its result reads."""
+"""Describe each step as data and as replies: who acts, what it asks for, how it runs, its status and sentences."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, cast
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.progress import ReportFraction
+from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.folder import StoryFolder
+from uraniborg.story.results import Results, StepRecord, StepResult
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
-    from uraniborg.story.replies import StepId
     from uraniborg.story.results import Results, StepInputs, StepResult
+
+
+StepId = Literal[
+    "ask", "approve", "review", "shelve", "read", "give", "build",
+    "branch", "integrate", "compare", "break", "scrub", "export",
+]  # fmt: skip
+
+
+class StepInput(TypedDict):
+    """A value that a person may give a step."""
+
+    name: str
+    type: Literal["number", "integer", "object"]
+    description: str
+    value: Annotated[Json, Field(description="The value that was given, or the default.")]
+    minimum: float | None
+    maximum: float | None
+
+
+class StepFact(TypedDict):
+    """A fact about the result of a step."""
+
+    label: str
+    text: str
+
+
+class StepLink(TypedDict):
+    """A page of the console with what a step made."""
+
+    label: str
+    path: str
+
+
+class StoryStep(TypedDict):
+    """A step with its status and one sentence, which is computed from results."""
+
+    id: StepId
+    title: str
+    who: Literal["agent", "you", "workflow", "computer"]
+    action: Annotated[str, Field(description="The label of the button that runs the step.")]
+    status: Literal["done", "next", "later"]
+    can_run: bool
+    sentence: Annotated[str, Field(description="Empty for a step that is neither done nor next.")]
+    facts: list[StepFact]
+    pictures: Annotated[list[str], Field(description="Addresses below `/api/story/files/`.")]
+    links: Annotated[list[StepLink], Field(description="Pages of the server that serves the data folder of the story.")]
+    inputs: list[StepInput]
+    by: Annotated[str | None, Field(description="The name of the person who ran the step.")]
+    actor: NotRequired[
+        Annotated[
+            ActorFields | None,
+            Field(description="Who ran the step; None for a step of a release that did not record it."),
+        ]
+    ]
+    ended_at: str | None
+
+
+class DoneStep(TypedDict):
+    """A step that has been run, as the bundle lists it."""
+
+    id: str
+    title: str
+    sentence: str
+    facts: list[StepFact]
+    inputs: list[StepInput]
+    by: str | None
+    ended_at: str | None
+
+
+class StoryStepWithResult(StoryStep):
+    """A step with everything that it stored."""
+
+    result: StepResult | None
+
+
+class StoryView(TypedDict):
+    """The question and the steps, as they are stored after each step."""
+
+    question: str
+    steps: list[StoryStepWithResult]
+
+
+class StoryError(TypedDict):
+    """The error with which the last step ended."""
+
+    step: StepId
+    code: str
+    message: str
+    hint: str
+
+
+class StoryProgress(TypedDict):
+    """The state of the story in one data folder."""
+
+    question: str
+    home: str
+    has_pages: Annotated[
+        bool,
+        Field(
+            description="True if the pages of this server show the data of the story, so that the links of the steps "
+            "lead there."
+        ),
+    ]
+    next: StepId | None
+    running: StepId | None
+    interrupted: Annotated[
+        StepId | None, Field(description="The step that a process ran which was killed; run the step again.")
+    ]
+    progress: Annotated[float | None, Field(description="From 0 to 1, while this server runs a step.")]
+    is_complete: bool
+    steps: list[StoryStep]
+
+
+class StoryState(StoryProgress):
+    """The state of the story."""
+
+    error: StoryError | None
+
+
+class StoryChange(ChangeFields):
+    """A step of the story began, progressed or ended, or the story was deleted. `subject` is the id of the step."""
+
+    kind: Literal["story"]
+    state: NotRequired[Literal["running", "done", "failed", "deleted"]]
+    progress: NotRequired[float | None]
 
 
 @dataclass(frozen=True)
@@ -77,7 +209,7 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Step:
+class DeclaredStep:
     """A step of the story."""
 
     id: "StepId"
@@ -94,3 +226,67 @@ class Step:
     inputs: tuple[AskedValue, ...] = ()
     can_repeat: bool = False
     """True if the step can be run again, with other inputs; later steps must then be run again."""
+
+
+FIRST_FACTOR: Final = 2.0
+"""How many times as heavy the planet of the question is, unless a person chooses another factor."""
+
+
+def format_question(factor: float) -> str:
+    """Return the question of the story for planet h with so many times its mass."""
+    return f"Is TRAPPIST-1's chain stable if planet h is {format_multiple(factor)} as heavy?"
+
+
+def write_view(folder: StoryFolder, steps: tuple[DeclaredStep, ...]) -> None:
+    """Describe all steps and store the view. Raise StoryUnreadable or OSError."""
+    records = folder.read_records()
+    results = cast("Results", {key: record["result"] for key, record in records.items()})
+    following = next((step.id for step in steps if step.id not in records), None)
+    described = [_describe_step(step, results, records.get(step.id), following) for step in steps]
+    factor = results["branch"]["factor"] if "branch" in results else FIRST_FACTOR
+    folder.write_view({"question": format_question(factor), "steps": described})
+
+
+def _describe_step(
+    step: DeclaredStep, results: Results, record: StepRecord | None, following: str | None
+) -> StoryStepWithResult:
+    """Return a step with its status, its sentence and, once it has run, its facts and result."""
+    is_next = step.id == following
+    if record is not None:
+        shown = step.describe(results)
+    else:
+        preview = step.preview(results) if is_next else ""
+        shown = Description(preview) if isinstance(preview, str) else preview
+    return {
+        "id": step.id,
+        "title": shown.title or step.title,
+        "who": step.who,
+        "action": step.action,
+        "status": "done" if record is not None else "next" if is_next else "later",
+        "can_run": step.can_repeat if record is not None else is_next,
+        "sentence": shown.sentence,
+        "facts": [{"label": label, "text": text} for label, text in shown.facts],
+        "pictures": shown.pictures,
+        "links": [{"label": label, "path": path} for label, path in shown.links],
+        "inputs": _describe_inputs(step, results, record["inputs"] if record is not None else {})
+        if record is not None or is_next
+        else [],
+        "by": record and record["by"],
+        "actor": record and record.get("actor"),
+        "ended_at": record and record["ended_at"],
+        "result": record and record["result"],
+    }
+
+
+def _describe_inputs(step: DeclaredStep, results: Results, given: JsonObject) -> list[StepInput]:
+    return [
+        {
+            "name": one.name,
+            "type": one.type,
+            "description": one.description,
+            "value": given[one.name] if one.name in given else one.default(results),
+            "minimum": one.low,
+            "maximum": one.high,
+        }
+        for one in step.inputs
+    ]

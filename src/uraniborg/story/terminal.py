@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from uraniborg.bundle.writer import delete_listed_files
-from uraniborg.connect.servers import format_program
+from uraniborg.connect.server_entries import format_program
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 from uraniborg.kernel.files import make_folder
 from uraniborg.kernel.terminal.page import Page
@@ -23,8 +23,8 @@ from uraniborg.story.service import Story
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
-    from uraniborg.story.replies import StoryProgress, StoryStep
     from uraniborg.story.results import AskResult
+    from uraniborg.story.steps import StoryProgress, StoryStep
 
 _WHO: Final = {"agent": CYAN, "you": BLUE, "workflow": MAGENTA, "computer": GREEN}
 _LABEL_WIDTH: Final = 16

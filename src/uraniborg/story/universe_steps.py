@@ -5,17 +5,17 @@ from typing import Final
 
 from universe.claims import SUPPORTED, PaperTextReader
 from universe.domain.field_types import Source
+from universe.domain.provenance.value_status import compute_value_status, describe_who_set
 from universe.domain.state import Plain
-from universe.initial_states import load_or_generate_state
-from universe.provenance.shelf_texts import make_paper_text_reader
-from universe.provenance.value_status import compute_value_status, describe_who_set
+from universe.service.initial_states import load_or_generate_state
+from universe.service.papers import make_paper_text_reader
 from universe.service.universes import UniverseService
-from uraniborg.comparison_answers import format_multiple
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_universes
+from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.results import (
     BodyMass,
@@ -28,8 +28,7 @@ from uraniborg.story.results import (
     VersionMass,
 )
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
-from uraniborg.story.steps import AskedValue, Description, Step, StepContext
-from uraniborg.story.view import FIRST_FACTOR
+from uraniborg.story.steps import FIRST_FACTOR, AskedValue, DeclaredStep, Description, StepContext
 
 UNIVERSE: Final = "story-trappist-1"
 PLANET: Final = "trappist-1-h"
@@ -254,12 +253,14 @@ def describe_scrub(results: Results) -> Description:
     )
 
 
-BUILD: Final = Step("build", "Commands build the system", "you", "Build it", run_build, preview_build, describe_build)
-BRANCH: Final = Step(
+BUILD: Final = DeclaredStep(
+    "build", "Commands build the system", "you", "Build it", run_build, preview_build, describe_build
+)
+BRANCH: Final = DeclaredStep(
     "branch", "Planet h gets another mass", "you", "Branch", run_branch, preview_branch, describe_branch,
     (AskedValue("factor", "number", "How many times as heavy planet h becomes.", lambda _results: FIRST_FACTOR,
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,
 )  # fmt: skip
-SCRUB: Final = Step("scrub", "You scrub back", "you", "Read every version", run_scrub, preview_scrub, describe_scrub,
+SCRUB: Final = DeclaredStep("scrub", "You scrub back", "you", "Read every version", run_scrub, preview_scrub, describe_scrub,
                     can_repeat=True)  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import uvloop
 
-from paper_library.app import make_app
+from paper_library.api.app import make_app
 from paper_library.config import LibraryConfig
 from uraniborg.kernel.mcp.testing import serve_app
 

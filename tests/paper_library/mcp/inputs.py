@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.build.builder import build_shelf
+from paper_library.service.build.builder import build_shelf
 
 BIBLIOGRAPHY: Final = r"""
 @inproceedings{oztuerk2021attention,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.paper_library.build.readers.files import select_entries, write_and_read
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
+from tests.paper_library.service.build.readers.files import select_entries, write_and_read
 
 PAPERS = [inputs.ATTENTION_DOI, "preprint2301", "10.5555/bcarotene.9", "clang", inputs.LONG]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
+from paper_library.service.build.builder import build_shelf
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller, serve_library
 from tests.requirements import requirement

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from paper_library.app import make_app
-from paper_library.build.builder import build_shelf
+from paper_library.api.app import make_app
 from paper_library.config import LibraryConfig
-from paper_library.store.manifest import read_manifest
+from paper_library.service.build.builder import build_shelf
+from paper_library.store.layout import read_manifest
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller, make_request, serve_library
 from tests.requirements import requirement

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.app import make_app
+from paper_library.api.app import make_app
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp import static_server as replies

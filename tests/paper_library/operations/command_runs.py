@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from paper_library.cli import run_command
+from paper_library.cli.command import run_command
 from tests.forked_processes import Forked
 from tests.installed_programs import Program
 

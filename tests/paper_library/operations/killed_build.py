@@ -13,7 +13,7 @@ _WATCHED: Final = frozenset(
     | {"sqlite3.connect", "os.chmod", "ctypes.dlsym"}
 )
 _forks: Final = get_context("forkserver")
-_forks.set_forkserver_preload(["paper_library.build.builder", __name__])
+_forks.set_forkserver_preload(["paper_library.service.build.builder", __name__])
 
 
 def build_until_killed(inputs: Sequence[Path], target: Path, moment: int) -> bool:
@@ -28,7 +28,7 @@ def build_until_killed(inputs: Sequence[Path], target: Path, moment: int) -> boo
 
 
 def _build_and_kill_itself(inputs: Sequence[Path], target: Path, moment: int) -> None:
-    from paper_library.build.builder import build_shelf
+    from paper_library.service.build.builder import build_shelf
 
     asked = 0
 

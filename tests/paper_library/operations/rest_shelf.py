@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from paper_library.build.builder import build_shelf
+from paper_library.service.build.builder import build_shelf
 from tests.paper_library.operations.command_runs import start_server
 
 HOSTILE = """# Title <script>alert(1)</script>

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.report import BuildReport
-from paper_library.library import Library
+from paper_library.domain.entries import BuildReport
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 
 Damage = Callable[[Path], None]
 

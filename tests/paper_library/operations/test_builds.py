@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.report import BuildReport
-from paper_library.library import Library
+from paper_library.domain.entries import BuildReport
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
 from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, read_titles, write_bibliography

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.builder import build_shelf
 from paper_library.errors import OutOfBounds
-from paper_library.library import Library
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_library.store.shelf import Shelf
-from tests.paper_library.build.readers.files import select_entries, write_and_read
 from tests.paper_library.operations.command_runs import call_command, run_process
+from tests.paper_library.service.build.readers.files import select_entries, write_and_read
 
 BIB = """
 @string{sea = {Journal of the Sea}}
@@ -141,7 +141,7 @@ def test_a_format_that_does_not_exist_is_refused(shelf: Path) -> None:
 
 
 def test_a_query_that_finds_too_much_is_refused(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paper_library.export._MOST_FOUND", 1)
+    monkeypatch.setattr("paper_library.service.export._MOST_FOUND", 1)
     with pytest.raises(OutOfBounds, match="at most 1 papers, not 2"):
         Library.open(shelf).export("perovskite", "json")
 

@@ -12,8 +12,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 
 AUTHORS = ["Tycho Brahe", "Sophie Brahe", "Émilie du Châtelet", "Ada Lovelace", "Wang Zhenyi"]
 KEYWORDS = ["stars", "Comets", "β-decay", "C++", "plain words", "O(n²)"]

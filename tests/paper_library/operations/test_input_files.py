@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.file_discovery import find_files
-from paper_library.build.input_files import find_input_files
-from paper_library.build.report import BuildReport
+from paper_library.domain.entries import BuildReport
 from paper_library.errors import InputNotFound, ShelfUnwritable
-from paper_library.library import Library
-from tests.paper_library.build.readers.files import make_opening_fail
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.build.input_files import find_files, find_input_files
+from paper_library.service.library import Library
 from tests.paper_library.operations.command_runs import run_process
 from tests.paper_library.operations.shelves import read_titles, write_bibliography
+from tests.paper_library.service.build.readers.files import make_opening_fail
 
 NOBODY = 65_534
 PAPER = "---\ntitle: {}\n---\n\nThe text of it.\n"

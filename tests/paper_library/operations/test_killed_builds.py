@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.staging import stage_replacement
-from paper_library.store.manifest import read_manifest
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.build.shelf_writer import stage_replacement
+from paper_library.store.layout import read_manifest
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
 from tests.paper_library.operations.killed_build import build_until_killed

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_search.export import export_bibtex, export_csl_json, export_json, export_ris
 from paper_search.models import Author, Paper, PaperCollection, SourceRecord, WorkType
 from tests.paper_library.operations.command_runs import call_command

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from paper_library.build.builder import build_shelf
+from paper_library.service.build.builder import build_shelf
 from tests.paper_library.operations.command_runs import TIMEOUT_S, call_command, list_titles, start_server, wait_until
 from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats
 from tests.requirements import requirement
@@ -37,7 +37,7 @@ def start_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dic
         runs.append({"app": app, **options})
 
     monkeypatch.setattr("uraniborg.kernel.http_server.run_server", run)
-    monkeypatch.setattr("paper_library.serve_command.configure_logging", lambda: None)
+    monkeypatch.setattr("paper_library.cli.serve_command.configure_logging", lambda: None)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return runs
 

@@ -12,12 +12,12 @@ import httpx
 import pytest
 from blockbuster import blockbuster_ctx
 
-from paper_library.app import make_app
+from paper_library.api.app import make_app
 from paper_library.config import LibraryConfig
-from paper_library.library import Library
-from paper_library.search import engine
+from paper_library.service import search as engine
+from paper_library.service.library import Library
+from paper_library.service.live_shelf import LiveShelf
 from paper_library.store.assets import AssetReader
-from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.mcp.testing import connect_http_client, get_text, serve_app
@@ -42,7 +42,7 @@ def slow_searches(monkeypatch: pytest.MonkeyPatch, release: threading.Event) -> 
     """Block each search for `slow` until `release` is set."""
     search = engine.search_shelf
 
-    def search_shelf(shelf: Shelf, query: str, **options: Any) -> engine.Page:
+    def search_shelf(shelf: Shelf, query: str, **options: Any) -> engine.ResultPage:
         if query == "slow":
             release.wait(30)
         return search(shelf, query, **options)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build import builder
-from paper_library.build.builder import build_shelf
 from paper_library.errors import RegisterTooNew, ShelfUnwritable
-from paper_library.library import Library
+from paper_library.service.build import builder
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_library.store import index as fields
-from paper_library.store.manifest import compute_file_digest
+from paper_library.store.layout import compute_file_digest
 from paper_library.store.shelf import Shelf
 from tests.paper_library.operations.command_runs import call_command, run_process
 from tests.paper_library.operations.killed_build import build_until_killed
@@ -201,7 +201,7 @@ def test_a_failed_replacement_does_not_change_ids(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("paper_library.build.staging._replace_folder", fails)
+        patched.setattr("paper_library.service.build.shelf_writer._replace_folder", fails)
         with pytest.raises(ShelfUnwritable):
             build_shelf([folder], shelf)
     assert read_ids(shelf) == before
@@ -219,7 +219,7 @@ def test_a_full_disk_does_not_change_the_register(
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("paper_library.build.id_register.write_atomic", fails)
+    monkeypatch.setattr("paper_library.store.id_register.write_atomic", fails)
     with pytest.raises(ShelfUnwritable):
         build_shelf([folder], tmp_path / "shelf")
     assert (tmp_path / "shelf.ids.json").read_bytes() == before

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
-from paper_library.paper_ids import is_paper_id, spell_arxiv_for_id, spell_doi_for_id
-from paper_library.search import engine, hits
-from paper_library.source import ShelfSource
+from paper_library.api.entry_points import ShelfSource
+from paper_library.domain.paper_ids import is_paper_id, spell_arxiv_for_id, spell_doi_for_id
+from paper_library.service import hits, search
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_library.store.shelf import Shelf
 
 
@@ -54,7 +54,7 @@ def test_a_very_long_identifier_is_ignored(hostile: str) -> None:
 
 
 def test_facet_counts_are_complete_over_several_index_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from paper_library.build import shelf_writer
+    from paper_library.service.build import shelf_writer
 
     def add(self: shelf_writer.ShelfWriter, described: shelf_writer.PreparedPaper) -> None:
         as_before(self, described)
@@ -70,10 +70,10 @@ def test_facet_counts_are_complete_over_several_index_segments(tmp_path: Path, m
     ]
     build_shelf([write_papers(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     shelf = Shelf.open(tmp_path / "shelf")
-    found = engine.search_shelf(shelf, "fish", facets=["author"], facet_limit=1)
+    found = search.search_shelf(shelf, "fish", facets=["author"], facet_limit=1)
     assert found.facets == {"author": [{"value": "Common Name", "paper_count": 200}]}
     right = Counter([*names, *["Common Name"] * 200])
-    every = engine.search_shelf(shelf, "fish", facets=["author"], facet_limit=100).facets["author"]
+    every = search.search_shelf(shelf, "fish", facets=["author"], facet_limit=100).facets["author"]
     assert [value["paper_count"] for value in every] == [right[value["value"]] for value in every]
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.build.report import BuildReport
-from paper_library.library import Library
-from paper_library.store.difference import compare_shelves
+from paper_library.domain.entries import BuildReport
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_library.store.shelf import Shelf
-from tests.paper_library.build.readers.pdfs import write_pdf
+from paper_library.store.verification import compare_shelves
 from tests.paper_library.operations.command_runs import run_process
 from tests.paper_library.operations.shelves import write_text_file
+from tests.paper_library.service.build.readers.pdfs import write_pdf
 from uraniborg.kernel.errors import InvalidInput
 
 LONG = "Comets move around the Sun on long orbits, and their tails point away from it for as long as they are seen."

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
-from paper_library.store.difference import compare_shelves
-from paper_library.store.verification import verify_shelf
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
+from paper_library.store.verification import compare_shelves, verify_shelf
 from tests.paper_library.operations.command_runs import call_command
 from tests.paper_library.operations.shelves import (
     build_readable_shelf,

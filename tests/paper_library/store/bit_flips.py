@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from paper_library.library import Library
+from paper_library.service.library import Library
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.shelves import flip_bit, replace_file
 from uraniborg.kernel.errors import UraniborgError

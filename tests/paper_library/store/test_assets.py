@@ -11,10 +11,10 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from paper_library.app import make_app
-from paper_library.build.builder import build_shelf
+from paper_library.api.app import make_app
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetFetchFailed, AssetInvalid
+from paper_library.service.build.builder import build_shelf
 from paper_library.store.assets import AssetReader
 from paper_library.store.layout import make_asset_path
 from paper_library.store.shelf import AssetRef

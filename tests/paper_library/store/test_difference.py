@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.builder import build_shelf
-from paper_library.store.difference import Change, compare_shelves
+from paper_library.service.build.builder import build_shelf
+from paper_library.store.verification import DifferingPaper, compare_shelves
 
 
 def build_keyed_shelf(folder: Path, name: str, papers: dict[int, str]) -> Path:
@@ -42,7 +42,7 @@ def test_exactly_the_added_removed_and_changed_papers_are_listed(old: dict[int, 
     assert all(change.fields == ("abstract",) for change in difference.changed)
 
 
-def list_numbers(changes: list[Change]) -> set[int]:
+def list_numbers(changes: list[DifferingPaper]) -> set[int]:
     return {int(change.title.split()[1]) for change in changes}
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.builder import build_shelf
 from paper_library.errors import PaperAmbiguous, PaperNotFound
-from paper_library.library import Library
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from tests.paper_library.operations.command_runs import call_command, run_process
 
 BIB = """

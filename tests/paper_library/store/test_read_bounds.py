@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.store import live_shelf as live_module
-from paper_library.store.live_shelf import LiveShelf
+from paper_library.service import live_shelf as live_module
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
 
 SOON_S = 20

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from paper_library.store import shelf as shelf_module
-from paper_library.store.manifest import compute_file_digest, read_manifest
+from paper_library.store.layout import compute_file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.shelves import (

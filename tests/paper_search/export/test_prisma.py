@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from paper_search.domain.review_models import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
 from paper_search.export import export_prisma, export_prisma_json, export_prisma_svg
 from paper_search.models import (
     PaperCollection,
@@ -23,7 +24,6 @@ from paper_search.models import (
     SourceStatus,
     StopReason,
 )
-from paper_search.review_models import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
 from tests.paper_search.export.samples import collection, hostile_text, paper, untimed
 from tests.uraniborg.console.browser.payloads import PAYLOADS
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from paper_search.dedup import Deduplication, deduplicate
+from paper_search.domain.dedup import Deduplication, deduplicate
 from paper_search.models import Author, RawPaper
 from paper_search.skills import deduplicator
 from paper_search.skills.deduplicator import Deduplicator

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paper_search.domain.query.ladder import MOST_LEARNED, align_blocks_and_queries
+from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.errors import LLMAuthError, LLMError, UnknownDomain
-from paper_search.llm.base import LLMProvider
+from paper_search.llm.provider import LLMProvider
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ConceptBlock,
@@ -22,10 +24,8 @@ from paper_search.models import (
     TermSuggestion,
     UserFeedback,
 )
-from paper_search.query.ladder import MOST_LEARNED, align_blocks_and_queries
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
-from paper_search.strategies.plain_words import parse_query
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.words import split_words

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.facets import count_facets
+from paper_search.domain.facets import count_facets
 from paper_search.models import (
     Author,
     PaperTag,

@@ -21,7 +21,7 @@ from paper_search.models import (
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource, SourceResult
 from paper_search.testing import FakeSource
-from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome
+from paper_search.workflow.skill_interfaces import ReportedPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -39,11 +39,11 @@ def make_strategy(*sources: str, queries: int = 1) -> SearchStrategy:
     )
 
 
-def list_titles(outcome: FoundPapers) -> list[str]:
+def list_titles(outcome: ReportedPapers) -> list[str]:
     return [found.title for found in outcome]
 
 
-def list_statuses(outcome: FoundPapers) -> dict[str, SourceStatus]:
+def list_statuses(outcome: ReportedPapers) -> dict[str, SourceStatus]:
     return {report.name: report.status for report in outcome.reports}
 
 

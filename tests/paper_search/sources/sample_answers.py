@@ -14,7 +14,7 @@ from paper_search.sources import (
     semantic_scholar,
     serpapi_scholar,
 )
-from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage
 
 DEFINITIONS: dict[str, SourceDefinition] = {
     module.NAME: module.definition
@@ -39,7 +39,7 @@ def build_params(source: str, limit: int = 10, query: SearchQuery = QUERY, **fil
     return dict(build_request(source, limit, query, **filters).params)
 
 
-def read_sample(source: str, body: bytes | str | dict[str, Any] | list[Any], limit: int = 10) -> Page:
+def read_sample(source: str, body: bytes | str | dict[str, Any] | list[Any], limit: int = 10) -> SourcePage:
     return DEFINITIONS[source].read_response(build_request(source, limit), make_response(body))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paper_search.dedup import merge_duplicates
+from paper_search.domain.dedup import merge_duplicates
 from paper_search.models import RawPaper
 from paper_search.sources.editorial_notice_readers import read_medline_notices
 from tests.paper_search.sources.sample_answers import (

@@ -16,7 +16,7 @@ from paper_search.errors import (
 )
 from paper_search.models import MAX_RESULTS_CAP, QueryReport, SearchQuery, SourceReport, SourceStatus, StopReason
 from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
-from paper_search.sources.interfaces import Page, ReportingSource, Request, Response
+from paper_search.sources.interfaces import ReportingSource, Request, Response, SourcePage
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make_page, make_strategy
 
@@ -93,7 +93,7 @@ async def test_the_requested_limit_is_applied() -> None:
 class GenerousDefinition(TinyDefinition):
     """A definition that returns more papers than requested."""
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         return super().read_response(request, response)
 
 

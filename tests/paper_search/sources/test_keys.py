@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from paper_search.sources.request_policies import Auth, KeyMaskingFilter
+from paper_search.sources.transport.request_policies import Auth, KeyMaskingFilter
 from uraniborg.kernel.logging import redact
 
 SECRET = "a key/with+signs&more"

@@ -8,12 +8,17 @@ from urllib.parse import unquote
 
 import pytest
 
+from paper_search.domain.query.identifier_queries import (
+    Identifier,
+    find_matching_identifiers,
+    make_lookup_query,
+    read_identifiers,
+)
 from paper_search.errors import NonRetryableError
-from paper_search.identifier_queries import Identifier, find_matching_identifiers, make_lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
-from paper_search.sources.request_policies import SourcePolicy, make_response_error
+from paper_search.sources.transport.request_policies import SourcePolicy, make_response_error
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.sample_answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, make_response
 

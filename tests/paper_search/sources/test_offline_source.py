@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from paper_search.config import AppConfig, SearchSourceConfig
-from paper_search.dedup import deduplicate
+from paper_search.domain.dedup import deduplicate
 from paper_search.errors import UnknownSource
 from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy, SourceStatus
 from paper_search.recordings import CLASSICS, OFFLINE_NOTICE, RECORDING

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from paper_search.models import SearchConstraints, SearchQuery
+from paper_search.sources.http_source import build_first_requests, find_query_text
 from paper_search.sources.query_translation import translate_queries
-from paper_search.sources.request_texts import build_first_requests, find_query_text
 
 BOTH = SearchQuery(keywords=[], boolean_query='"shift work" AND cancer', words="shift work cancer")
 BOOLEAN = SearchQuery(keywords=[], boolean_query="nurses AND night")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paper_search.domain.query.filters import parse_language, to_bibliographic_code, to_english_name
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import SearchConstraints, SearchQuery
-from paper_search.query.languages import parse_language, to_bibliographic_code, to_english_name
 from paper_search.sources.interfaces import Request
 from paper_search.sources.record_fields import (
     build_paper,

@@ -10,10 +10,9 @@ from pydantic import SecretStr
 from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.errors import CallLimitError, CreditsExhaustedError, UnknownSource
 from paper_search.models import SourceStatus
+from paper_search.sources.called_sources import GROUP
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed_sources import GROUP
 from paper_search.sources.interfaces import Request, Response, SearchSource
-from paper_search.sources.recording import Recording
 from paper_search.sources.registry import (
     KNOWN,
     build_policy,
@@ -23,6 +22,7 @@ from paper_search.sources.registry import (
     list_source_names,
     load_known_or_installed_definition,
 )
+from paper_search.sources.transport.recording import Recording
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.loopback_server import HANG, make_reply, open_loopback
 from tests.paper_search.sources.tiny_definition import make_page, make_strategy
@@ -46,7 +46,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     def entry_points(*, group: str) -> list[EntryPoint]:
         return [point for point in points if point.group == group]
 
-    monkeypatch.setattr("paper_search.sources.installed_sources.entry_points", entry_points)
+    monkeypatch.setattr("paper_search.sources.called_sources.entry_points", entry_points)
     return points
 
 
@@ -230,7 +230,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from paper_search.config import AppConfig
-from paper_search.sources.recording import Recording
+from paper_search.sources.transport.recording import Recording
 from paper_search.sources.registry import KNOWN, build_sources
 
 replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).make_replay_transport()

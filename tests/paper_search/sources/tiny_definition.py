@@ -5,7 +5,7 @@ from typing import Any
 
 from paper_search.errors import RetryableError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
-from paper_search.sources.interfaces import Page, Request, Response
+from paper_search.sources.interfaces import Request, Response, SourcePage
 
 URL = "https://tiny.example/works"
 
@@ -23,13 +23,13 @@ class TinyDefinition:
             return []
         return [Request(self.name, f"{URL}/{query.boolean_query.split()[0]}", (("rows", str(limit)),))]
 
-    def read_response(self, request: Request, response: Response) -> Page:
+    def read_response(self, request: Request, response: Response) -> SourcePage:
         body = json.loads(response.body)
         if "busy" in body:
             raise RetryableError("tiny is busy", rate_limited=body["busy"] == "limit")
         papers = [RawPaper(source=self.name, **item) for item in body["items"]]
         follow = tuple(Request(self.name, url) for url in body.get("follow", ()))
-        return Page(papers, follow, body.get("total"))
+        return SourcePage(papers, follow, body.get("total"))
 
     def read_failure(self, response: Response) -> Exception | None:
         return None

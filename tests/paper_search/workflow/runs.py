@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from paper_search.llm.base import LLMProvider
+from paper_search.llm.provider import LLMProvider
 from paper_search.models import PaperCollection, RawPaper, SearchStrategy
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from paper_search.domain.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.errors import InvalidDecision
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, UserFeedback
-from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.workflow import Decision, DecisionAction, ResultPayload, StrategyPayload
 from paper_search.workflow.decisions import add_missing_reviewer, check_decision, read_feedback, read_strategy
 from tests.paper_search.workflow.samples import (

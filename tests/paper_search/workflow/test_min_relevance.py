@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from paper_search.config import AppConfig
+from paper_search.domain.review_models import ExclusionReason
 from paper_search.errors import InvalidDecision, SearchSourceError
 from paper_search.models import PaperCollection, SearchConstraints
-from paper_search.review_models import ExclusionReason
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.testing import FakeSource, ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from paper_search.dedup import deduplicate
+from paper_search.domain.dedup import deduplicate
+from paper_search.domain.review_models import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.models import RawPaper, ScoredPaper
-from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import Pool, RoundAdditions, find_record_positions

@@ -1,9 +1,9 @@
 """Tests of the log of a round and of the counts derived from it."""
 
+from paper_search.domain.review_models import Exclusion, ExclusionReason
 from paper_search.models import RoundLog, SourceReport, SourceStatus, StageCount
-from paper_search.review_models import Exclusion, ExclusionReason
 from paper_search.workflow.paper_pool import RoundAdditions
-from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
+from paper_search.workflow.rounds import add_inclusion_counts, build_round_log, count_stages
 from paper_search.workflow.skill_interfaces import SearchOutcome
 from tests.paper_search.workflow.samples import make_paper, make_record, make_strategy
 

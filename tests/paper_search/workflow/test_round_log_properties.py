@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paper_search.domain.query.query_texts import select_queries
+from paper_search.domain.review_models import ExclusionReason, ReviewStatus
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import Author, PaperCollection, RawPaper, SearchStrategy, SourceReport, SourceStatus
-from paper_search.query.selection import select_queries
-from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
 from paper_search.testing import ScriptedDecisions
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from paper_search.domain.query.query_texts import select_queries
+from paper_search.domain.review_models import ExclusionReason, ReviewStatus
 from paper_search.errors import InvalidDecision, NonRetryableError, RetryableError
 from paper_search.models import PaperCollection, RawPaper
-from paper_search.query.selection import select_queries
-from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.testing import (
     EmulatedLiterature,
     EmulatedRankedSource,

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from paper_search.domain.review_models import PaperDecision, ReviewStatus
 from paper_search.models import UserFeedback
-from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.workflow import WorkflowState
 from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.skill_interfaces import PlainRecordMerger

@@ -2,7 +2,6 @@
 
 import pytest
 
-from paper_search.emulated_literature import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
 from paper_search.errors import InvalidDecision, InvalidQuery
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.sources.europepmc import EuropePmc
@@ -10,7 +9,13 @@ from paper_search.sources.openalex import OpenAlex
 from paper_search.sources.pubmed import PubMed
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.response_bodies import get_params
-from paper_search.testing import FakeSource, ScriptedDecisions
+from paper_search.testing import (
+    EmulatedBooleanSource,
+    EmulatedLiterature,
+    EmulatedRankedSource,
+    FakeSource,
+    ScriptedDecisions,
+)
 from paper_search.workflow import StrategyPayload
 from tests.paper_search.workflow.runs import APPROVE, MOONS, get_strategy, make_edit, make_reject, make_workflow
 from tests.paper_search.workflow.samples import make_record

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pflow.cli.input_values import infer_value, read_input_values
 from pflow.cli.run_arguments import InvalidRunArguments
-from pflow.engine.inputs import prepare_inputs
-from pflow.ir.model import Input, Workflow
+from pflow.domain.ir.model import Input, Workflow
+from pflow.service.engine.run_values import prepare_inputs
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.json_positions import Position, Positions
+from pflow.cli.diagnostic_printing import JsonPositions, TextPosition
 
 _TEXT = """{
   "nodes": [
@@ -38,7 +38,7 @@ def _paths(value: Any, path: str = "") -> dict[str, Any]:
 @given(st.dictionaries(_KEYS, _VALUES), st.sampled_from([None, 0, 1, 4]))
 def test_every_value_is_found_where_it_is(value: dict[str, Any], indent: int | None) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    positions = Positions(text)
+    positions = JsonPositions(text)
     lines = text.split("\n")
     for path, expected in _paths(value).items():
         found = positions.find_position(path)
@@ -48,12 +48,12 @@ def test_every_value_is_found_where_it_is(value: dict[str, Any], indent: int | N
 
 
 def test_a_key_is_found_where_it_is() -> None:
-    assert Positions(_TEXT).find_position("nodes[0].params", of_key=True) == Position(3, 17, 8)
-    assert Positions(_TEXT).find_position("nodes[1]", of_key=True) == Position(4, 5, 1)
+    assert JsonPositions(_TEXT).find_position("nodes[0].params", of_key=True) == TextPosition(3, 17, 8)
+    assert JsonPositions(_TEXT).find_position("nodes[1]", of_key=True) == TextPosition(4, 5, 1)
 
 
 def test_the_position_of_a_missing_value_is_that_of_its_container() -> None:
-    positions = Positions(_TEXT)
+    positions = JsonPositions(_TEXT)
     assert positions.find_position("nodes[0].params.url") == positions.find_position("nodes[0].params")
     assert positions.find_position("nodes[7].id") == positions.find_position("nodes")
     assert positions.find_position("edges") is None
@@ -62,30 +62,30 @@ def test_the_position_of_a_missing_value_is_that_of_its_container() -> None:
 
 def test_a_workflow_inside_another_object_is_found() -> None:
     text = json.dumps({"name": "x", "ir": {"nodes": [{"id": "a"}]}})
-    assert Positions(text).find_position("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
+    assert JsonPositions(text).find_position("nodes[0].id") == TextPosition(1, text.index('"a"') + 1, 3)
 
 
 def test_deep_values_and_long_keys_are_scanned_in_time() -> None:
     began = time.process_time()
     for text in ("[" * 100_000 + "]" * 100_000, json.dumps({"k" * 100_000: list(range(50_000))})):
-        Positions(text)
+        JsonPositions(text)
     assert time.process_time() - began < 8
 
 
 def test_keys_with_dots_and_brackets_are_found_too() -> None:
     text = json.dumps({"a.b": {"c[0]": 1}, "a": {"b": 2}})
-    assert Positions(text).find_position("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
-    assert Positions(text).find_position("a.b") is not None
-    assert Positions(text).find_position("." * 100_000) is None
+    assert JsonPositions(text).find_position("a.b.c[0]") == TextPosition(1, text.index("1") + 1, 1)
+    assert JsonPositions(text).find_position("a.b") is not None
+    assert JsonPositions(text).find_position("." * 100_000) is None
 
 
 @pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
 def test_invalid_json_has_no_positions(text: str) -> None:
     with pytest.raises(ValueError, match=r"The text is not JSON\."):
-        Positions(text)
+        JsonPositions(text)
 
 
 def test_a_path_after_a_slash_is_searched_in_the_nested_workflow() -> None:
     text = json.dumps({"nodes": [{"params": {"workflow_ir": {"nodes": [{"type": "q"}]}}}]})
-    found = Positions(text).find_position("nodes[0].params.workflow_ir/nodes[0].type")
-    assert found == Position(1, text.index('"q"') + 1, 3)
+    found = JsonPositions(text).find_position("nodes[0].params.workflow_ir/nodes[0].type")
+    assert found == TextPosition(1, text.index('"q"') + 1, 3)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pflow.cli import version as versions
+from pflow import __main__ as versions
 from tests.pflow.cli.commands import BOUND_S, RunPflow, Workplace
 
 COMMANDS = (

@@ -8,7 +8,7 @@ import pytest
 
 from pflow.cli.workflow_sources import make_logged_name
 from pflow.config import Settings
-from pflow.service import Service
+from pflow.service.operations import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
 from tests.requirements import requirement
 

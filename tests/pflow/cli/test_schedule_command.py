@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.pflow.cli.commands import BROKEN, GREETER, RunPflow, Workplace
-from tests.pflow.scheduling.fake_programs import NOTHING_FAILS, write_fake_programs
+from tests.pflow.service.fake_programs import NOTHING_FAILS, write_fake_programs
 
 SECRET: dict[str, Any] = {
     "inputs": {"api_key": {"type": "string"}, "who": {"type": "string", "default": "me"}},

@@ -6,10 +6,10 @@ from typing import Any, Final, get_args
 import pytest
 
 from pflow.config import Settings
-from pflow.engine.progress_output import NodeStatus
-from pflow.engine.runlog import RunLog
-from pflow.engine.runlog_rows import NodeRow
-from pflow.service import Service
+from pflow.domain.run_events import NodeStatus
+from pflow.service.operations import Service
+from pflow.store.run_log import RunLog
+from pflow.store.run_log_rows import NodeRow
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
 from tests.requirements import requirement
 from uraniborg.kernel.terminal.styled_text import measure_width

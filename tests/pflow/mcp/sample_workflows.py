@@ -5,9 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pflow.engine.runlog import RunLog
-from pflow.run_replies import RunDetails
-from tests.pflow.library.homes import write_workflow_file
+from pflow.service.run_replies import RunDetails
+from pflow.store.run_log import RunLog
+from tests.pflow.store.homes import write_workflow_file
 
 HELLO: dict[str, Any] = {
     "inputs": {"who": {"type": "string", "description": "Whom to greet."}},

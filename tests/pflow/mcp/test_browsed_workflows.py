@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.pflow.library.homes import write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_tool
+from tests.pflow.store.homes import write_draft, write_raw_draft, write_saved
 from tests.requirements import requirement
 
 SOURCES = {"pr-analyzer": "library", "pr-notes": "draft", "pr-raw": "draft"}

@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 from mcp.server.fastmcp import FastMCP
 
 from pflow import mcp_server
-from tests.pflow.library.homes import read_all_files, read_json, write_draft, write_saved, write_workflow_file
 from tests.pflow.mcp.agents import (
     COMMAND,
     SERVE,
@@ -39,6 +38,7 @@ from tests.pflow.mcp.sample_workflows import (
     read_history,
     shell_node,
 )
+from tests.pflow.store.homes import read_all_files, read_json, write_draft, write_saved, write_workflow_file
 from tests.requirements import requirement
 
 SECRET = "t0p-s3cret-v4lue"

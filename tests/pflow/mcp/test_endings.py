@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.library.homes import write_draft, write_saved
 from tests.pflow.mcp.agents import PATIENCE_S, agent, call_tool, execute_workflow
 from tests.pflow.mcp.gates import Gate, gate, is_running
 from tests.pflow.mcp.raw_server import RawServer, raw_server
@@ -26,6 +25,7 @@ from tests.pflow.mcp.sample_workflows import (
     read_history,
     shell_node,
 )
+from tests.pflow.store.homes import write_draft, write_saved
 from tests.requirements import requirement
 
 AT_ONCE_S = 3.0

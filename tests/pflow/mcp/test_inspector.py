@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.paper_library.conformance.node_tools import run
-from tests.pflow.library.homes import write_draft
 from tests.pflow.mcp.agents import COMMAND, SERVE
 from tests.pflow.mcp.sample_workflows import HELLO
+from tests.pflow.store.homes import write_draft
 from tests.requirements import requirement
 
 SCRIPT = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import AnyUrl
 
-from tests.pflow.library.homes import read_all_files, write_draft
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
 from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, declare_user_node, shell_node
+from tests.pflow.store.homes import read_all_files, write_draft
 from tests.requirements import requirement
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.pflow.cli.commands import Workplace
-from tests.pflow.library.homes import write_draft
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool
 from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, shell_node
+from tests.pflow.store.homes import write_draft
 from tests.requirements import requirement
 
 

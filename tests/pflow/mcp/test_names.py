@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.pflow.library.homes import read_all_files, write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
 from tests.pflow.mcp.sample_workflows import HELLO, chain, count_runs, counting_node, shell_node
+from tests.pflow.store.homes import read_all_files, write_draft, write_raw_draft, write_saved
 from tests.requirements import requirement
 
 HOSTILE = [

@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 
 from pflow import mcp_server
-from pflow.replies import MAX_OUTPUT_BYTES
+from pflow.service.engine.results import MAX_OUTPUT_BYTES
 from tests.dialogs import CANCEL, Person
-from tests.pflow.library.homes import write_draft, write_saved
 from tests.pflow.mcp.agents import agent
 from tests.pflow.mcp.sample_workflows import HELLO, chain, shell_node
+from tests.pflow.store.homes import write_draft, write_saved
 from uraniborg.kernel.mcp.testing import ClientSession, connect_client, get_text
 
 SECRET = {"inputs": {"key": {"type": "string", "secret": True, "default": "k-123456789"}}}

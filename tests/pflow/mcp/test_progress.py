@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tests.pflow.library.homes import write_draft, write_saved
 from tests.pflow.mcp.agents import agent, parse_result
 from tests.pflow.mcp.gates import gate
 from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import HELLO, chain, shell_node
+from tests.pflow.store.homes import write_draft, write_saved
 
 Report = tuple[float, float | None, str | None]
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.pflow.library.homes import write_draft
 from tests.pflow.mcp.agents import agent
 from tests.pflow.mcp.sample_workflows import chain
+from tests.pflow.store.homes import write_draft
 from tests.prompt_client import complete_argument, read_prompt
 from tests.requirements import requirement
 

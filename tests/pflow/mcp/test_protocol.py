@@ -14,13 +14,13 @@ from pydantic import AnyUrl
 
 from pflow import mcp_server
 from pflow.config import Settings
-from pflow.library.manager import WorkflowManager
-from pflow.registry.registry import Registry
-from pflow.service import Service
-from tests.pflow.library.homes import read_all_files, write_draft, write_raw_draft, write_saved, write_workflow_file
+from pflow.service.operations import Service
+from pflow.store.node_registry import Registry
+from pflow.store.workflow_library import WorkflowManager
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow, parse_result
 from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import HELLO, chain, count_runs, counting_node, read_history, shell_node
+from tests.pflow.store.homes import read_all_files, write_draft, write_raw_draft, write_saved, write_workflow_file
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE
 from uraniborg.kernel.errors import InvalidInput

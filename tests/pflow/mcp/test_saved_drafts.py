@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.pflow.library.homes import IR, read_all_files, read_json, write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool
 from tests.pflow.mcp.sample_workflows import HELLO
+from tests.pflow.store.homes import IR, read_all_files, read_json, write_draft, write_raw_draft, write_saved
 from tests.requirements import requirement
 
 

@@ -15,19 +15,19 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from pflow import mcp_server
-from pflow.engine import cancellation as cancelling
-from pflow.engine.progress_output import NullOutput
+from pflow.domain.run_events import NullOutput
 from pflow.errors import RepairRefused
-from pflow.library.manager import WorkflowManager
 from pflow.nodes import process_runner
-from pflow.registry.registry import Registry
-from pflow.service import Service
-from pflow.workflow_texts import WorkflowTexts
-from tests.pflow.library.homes import write_draft, write_saved
+from pflow.service.engine import cancellation as cancelling
+from pflow.service.operations import Service
+from pflow.service.workflow_texts import WorkflowTexts
+from pflow.store.node_registry import Registry
+from pflow.store.workflow_library import WorkflowManager
 from tests.pflow.mcp.agents import PATIENCE_S, agent, call_failing_tool, call_tool, execute_workflow, get_stderr_file
 from tests.pflow.mcp.gates import gate, is_running
 from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import HELLO, chain, declare_user_node, read_history
+from tests.pflow.store.homes import write_draft, write_saved
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connect_client
 
@@ -232,8 +232,8 @@ async def test_output_of_a_node_in_the_server_process_is_discarded(home: Path) -
 
 BREAKS = """\
 from pflow import mcp_server
-from pflow.service import Service
-from pflow.workflow_texts import WorkflowTexts
+from pflow.service.operations import Service
+from pflow.service.workflow_texts import WorkflowTexts
 
 def broken(self, pattern=None):
     raise RuntimeError("of the server itself")

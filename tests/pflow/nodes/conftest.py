@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pflow.node import Context
+from pflow.domain.node import NodeContext
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Context:
+def context(tmp_path: Path) -> NodeContext:
     """Return the context of a node that runs in a temporary folder."""
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
+    return NodeContext("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pflow.node import Context
+from pflow.domain.node import NodeContext
 from uraniborg.kernel.logging import Redactor
 
 PIECE = "0a1b2c3d4e5f"
@@ -11,7 +11,7 @@ KEY_FILE = "\n".join(["-----BEGIN KEY-----", *[f"{PIECE}{number}" for number in 
 """A secret of many lines, none of which is one by itself."""
 
 
-def add_secrets(context: Context) -> Context:
+def add_secrets(context: NodeContext) -> NodeContext:
     """Return the context with these secrets of the run, which the process does not know."""
     mask = Redactor()
     for secret in (TOKEN, KEY_FILE):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pflow.config import Settings
+from pflow.domain.node import NodeContext
 from pflow.errors import ApprovalRequired
-from pflow.node import Context
 from pflow.nodes import approval
-from pflow.service import Service
+from pflow.service.operations import Service
 from tests.pflow.run_results import get_error
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -22,23 +22,23 @@ QUESTION = {"question": "Send it?"}
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run_2", "draft", "ask", tmp_path, tmp_path, tmp_path, lineage="run_1")
+def context(tmp_path: Path) -> NodeContext:
+    return NodeContext("run_2", "draft", "ask", tmp_path, tmp_path, tmp_path, lineage="run_1")
 
 
-def ask_question(context: Context, params: dict[str, Any] = QUESTION) -> str:
+def ask_question(context: NodeContext, params: dict[str, Any] = QUESTION) -> str:
     with pytest.raises(ApprovalRequired) as caught:
         get_or_request_decision(params, context)
     return caught.value.ids["approval_id"]
 
 
-def test_the_question_of_a_workflow_that_was_renamed_is_the_same_question(inbox: Inbox, context: Context) -> None:
+def test_the_question_of_a_workflow_that_was_renamed_is_the_same_question(inbox: Inbox, context: NodeContext) -> None:
     entry = ask_question(context)
     assert ask_question(replace(context, workflow="final", run_id="run_3")) == entry
     assert [(one.id, one.payload["workflow"]) for one in inbox.pending()] == [(entry, "draft")]
 
 
-def test_another_run_another_node_or_another_wording_is_another_question(inbox: Inbox, context: Context) -> None:
+def test_another_run_another_node_or_another_wording_is_another_question(inbox: Inbox, context: NodeContext) -> None:
     others = (
         replace(context, lineage="run_9"),
         replace(context, node_id="ask[1]"),
@@ -50,7 +50,7 @@ def test_another_run_another_node_or_another_wording_is_another_question(inbox: 
 
 
 def test_a_question_of_a_run_that_cannot_be_resumed_is_withdrawn_and_asked_again_if_needed(
-    inbox: Inbox, context: Context
+    inbox: Inbox, context: NodeContext
 ) -> None:
     other_inputs = ask_question(context, {"question": "Send them?"})
     first, elsewhere = ask_question(context), ask_question(replace(context, workflow="other", lineage="run_9"))

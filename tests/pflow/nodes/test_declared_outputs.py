@@ -8,10 +8,10 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 import pytest
 from typing_extensions import is_typeddict
 
+from pflow.domain.node_interface import Interface, OutputField
 from pflow.nodes.approval import ApprovalOutputs
 from pflow.nodes.python import PythonOutputs
-from pflow.registry.interface import Interface, OutputField
-from pflow.registry.registry import Registry
+from pflow.store.node_registry import Registry
 from uraniborg.kernel.json_values import Json, JsonObject
 
 OUTCOMES: Final = {"python": PythonOutputs, "code": PythonOutputs, "approval": ApprovalOutputs}

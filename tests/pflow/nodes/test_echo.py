@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from pflow.domain.node import NodeContext
+from pflow.domain.node_interface import parse_interface
 from pflow.errors import NodeFailed
-from pflow.node import Context
 from pflow.nodes import echo as echo_node
-from pflow.registry.interface import parse_interface
 
 echo: Any = echo_node.echo
 """Called with parameters of any shape."""
 
-CONTEXT = Context("run", "workflow", "node", Path(), Path(), Path("spool"))
+CONTEXT = NodeContext("run", "workflow", "node", Path(), Path(), Path("spool"))
 
 
 @pytest.mark.parametrize("message", ["hello", "", 3, 0, None, True, [1, {"a": None}], {"deep": {"er": []}}])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.registry import Registry
-from pflow.service import Service
+from pflow.service.operations import Service
+from pflow.store.node_registry import Registry
 from tests.requirements import requirement
 
 APART = {

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from pflow.domain.node import NodeContext
+from pflow.domain.node_interface import Interface, parse_interface
 from pflow.errors import NodeFailed
-from pflow.node import Context
-from pflow.nodes import file_operations as disk
 from pflow.nodes import files
+from pflow.nodes import files as disk
 from pflow.nodes.files import copy_file, delete_file, move_file, read_file, write_file
-from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.long_secrets import PIECE, TOKEN, add_secrets
 
 HOSTILE_NAMES = [
@@ -39,7 +39,7 @@ def load_interfaces() -> dict[str, Interface]:
     return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
-def expect_failure(run: Callable[..., Any], context: Context, **params: Any) -> NodeFailed:
+def expect_failure(run: Callable[..., Any], context: NodeContext, **params: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
         run(params, context)
     return caught.value
@@ -49,7 +49,7 @@ def as_another_user() -> bool:
     return os.geteuid() != 0
 
 
-def test_a_text_is_read_unchanged(context: Context, tmp_path: Path) -> None:
+def test_a_text_is_read_unchanged(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("\ufeffeins\r\nzwei\n".encode())
     assert read_file({"file_path": "a.txt"}, context) == {
         "content": "\ufeffeins\r\nzwei\n",
@@ -59,12 +59,12 @@ def test_a_text_is_read_unchanged(context: Context, tmp_path: Path) -> None:
     }
 
 
-def test_a_text_is_read_in_the_given_encoding(context: Context, tmp_path: Path) -> None:
+def test_a_text_is_read_in_the_given_encoding(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
     assert read_file({"file_path": "a.txt", "encoding": "latin-1"}, context)["content"] == "é"
 
 
-def test_binary_content_is_read_as_base64_and_written_back_unchanged(context: Context, tmp_path: Path) -> None:
+def test_binary_content_is_read_as_base64_and_written_back_unchanged(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\xff\x00\x01")
     read = read_file({"file_path": "a.bin"}, context)
     assert (read["content"], read["content_is_binary"]) == ("/wAB", True)
@@ -73,7 +73,7 @@ def test_binary_content_is_read_as_base64_and_written_back_unchanged(context: Co
 
 
 @pytest.mark.parametrize("encoding", ["no-such", "base64", "undefined", "a\0b"])
-def test_an_unknown_encoding_is_reported(context: Context, tmp_path: Path, encoding: str) -> None:
+def test_an_unknown_encoding_is_reported(context: NodeContext, tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.txt").touch()
     assert "no text encoding" in expect_failure(read_file, context, file_path="a.txt", encoding=encoding).message
     assert (
@@ -82,7 +82,7 @@ def test_an_unknown_encoding_is_reported(context: Context, tmp_path: Path, encod
     assert not (tmp_path / "b").exists()
 
 
-def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(context: Context, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "report.md").touch()
     failed = expect_failure(read_file, context, file_path="raport.md")
     assert failed.message == f"Could not read {str(tmp_path / 'raport.md')!r}: there is no such file."
@@ -105,7 +105,7 @@ def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(contex
     ],
 )
 def test_a_path_that_cannot_be_a_file_is_reported(
-    context: Context, tmp_path: Path, run: Callable[..., Any], path: str, message: str
+    context: NodeContext, tmp_path: Path, run: Callable[..., Any], path: str, message: str
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
@@ -114,7 +114,7 @@ def test_a_path_that_cannot_be_a_file_is_reported(
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_any_name_that_the_system_allows_is_a_name(context: Context, tmp_path: Path, name: str) -> None:
+def test_any_name_that_the_system_allows_is_a_name(context: NodeContext, tmp_path: Path, name: str) -> None:
     assert write_file({"file_path": name, "content": "x"}, context)["written"] is True
     assert read_file({"file_path": name}, context)["content"] == "x"
     assert copy_file({"source_path": name, "dest_path": f"sub/{name}"}, context)["copied"] is True
@@ -124,16 +124,16 @@ def test_any_name_that_the_system_allows_is_a_name(context: Context, tmp_path: P
     assert os.listdir(tmp_path / "moved") == []
 
 
-def test_home_is_understood(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_is_understood(context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert write_file({"file_path": "~/a.txt", "content": "x"}, context)["file_path"] == str(tmp_path / "home/a.txt")
 
 
-def test_a_name_with_line_breaks_cannot_forge_a_message(context: Context) -> None:
+def test_a_name_with_line_breaks_cannot_forge_a_message(context: NodeContext) -> None:
     assert "\n" not in expect_failure(read_file, context, file_path="a\nb").message
 
 
-def test_a_file_that_is_too_large_is_refused_without_being_read(context: Context, tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_refused_without_being_read(context: NodeContext, tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as stream:
         stream.truncate(1 << 40)
     failed = expect_failure(read_file, context, file_path="huge")
@@ -142,7 +142,7 @@ def test_a_file_that_is_too_large_is_refused_without_being_read(context: Context
 
 
 def test_a_file_that_is_larger_than_its_reported_size_is_refused(
-    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "READ_BYTES", 100)
     (tmp_path / "a").write_bytes(b"x" * 101)
@@ -159,7 +159,7 @@ def test_a_file_that_is_larger_than_its_reported_size_is_refused(
     assert read_file({"file_path": "a"}, context)["size"] == 100
 
 
-def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_path: Path) -> None:
+def test_pipes_devices_and_sockets_are_refused_at_once(context: NodeContext, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
@@ -179,7 +179,7 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc here")
-def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> None:
+def test_our_own_streams_can_be_neither_read_nor_written(context: NodeContext) -> None:
     reading, writing = os.pipe()
     try:
         assert (
@@ -205,7 +205,7 @@ def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> No
         (3, b"3"),
     ],
 )
-def test_any_value_is_written_whole(context: Context, tmp_path: Path, content: Any, written: bytes) -> None:
+def test_any_value_is_written_whole(context: NodeContext, tmp_path: Path, content: Any, written: bytes) -> None:
     assert write_file({"file_path": "new/folder/a", "content": content}, context) == {
         "written": True,
         "file_path": str(tmp_path / "new/folder/a"),
@@ -224,14 +224,14 @@ def test_any_value_is_written_whole(context: Context, tmp_path: Path, content: A
     ],
 )
 def test_content_that_cannot_be_written_changes_nothing(
-    context: Context, tmp_path: Path, params: dict[str, Any], message: str
+    context: NodeContext, tmp_path: Path, params: dict[str, Any], message: str
 ) -> None:
     (tmp_path / "a").write_text("before")
     assert message in expect_failure(write_file, context, file_path="a", **params).message
     assert (tmp_path / "a").read_text() == "before"
 
 
-def test_writing_replaces_and_appending_adds(context: Context, tmp_path: Path) -> None:
+def test_writing_replaces_and_appending_adds(context: NodeContext, tmp_path: Path) -> None:
     write_file({"file_path": "log", "content": "one\n"}, context)
     write_file({"file_path": "log", "content": "two\n", "append": True}, context)
     write_file({"file_path": "new", "content": "first\n", "append": True}, context)
@@ -241,7 +241,7 @@ def test_writing_replaces_and_appending_adds(context: Context, tmp_path: Path) -
     assert (tmp_path / "log").read_text() == "three\n"
 
 
-def test_concurrent_appends_do_not_mix_their_lines(context: Context, tmp_path: Path) -> None:
+def test_concurrent_appends_do_not_mix_their_lines(context: NodeContext, tmp_path: Path) -> None:
     line = "x" * 100_000 + "\n"
     threads = [
         threading.Thread(target=write_file, args=({"file_path": "log", "content": line, "append": True}, context))
@@ -254,7 +254,7 @@ def test_concurrent_appends_do_not_mix_their_lines(context: Context, tmp_path: P
     assert (tmp_path / "log").read_text() == line * 8
 
 
-def test_writing_preserves_permissions_and_follows_links(context: Context, tmp_path: Path) -> None:
+def test_writing_preserves_permissions_and_follows_links(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "real").chmod(0o600)
     (tmp_path / "link").symlink_to("real")
@@ -264,7 +264,7 @@ def test_writing_preserves_permissions_and_follows_links(context: Context, tmp_p
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o600
 
 
-def test_circular_links_are_reported(context: Context, tmp_path: Path) -> None:
+def test_circular_links_are_reported(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for run in (read_file, write_file):
@@ -283,7 +283,7 @@ def return_false(*_: Any) -> bool:
 
 
 def test_a_full_disk_leaves_the_earlier_content(
-    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "source").write_text("x" * 100_000)
@@ -302,7 +302,7 @@ def test_a_full_disk_leaves_the_earlier_content(
 
 
 def test_a_disk_that_fills_while_appending_leaves_no_half_line(
-    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "log").write_text("before\n")
     write = os.write
@@ -316,13 +316,15 @@ def test_a_disk_that_fills_while_appending_leaves_no_half_line(
 
 
 @pytest.mark.skipif(not as_another_user(), reason="root may write anywhere")
-def test_a_file_that_may_not_be_written_is_not_replaced(context: Context, tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_written_is_not_replaced(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "a").chmod(0o400)
     assert "permission" in expect_failure(write_file, context, file_path="a", content="after").message
 
 
-def test_an_error_of_the_system_is_reported(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_system_is_reported(
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a").write_text("before")
     monkeypatch.setattr(os, "access", return_false)
     failed = expect_failure(write_file, context, file_path="a", content="after")
@@ -331,7 +333,7 @@ def test_an_error_of_the_system_is_reported(context: Context, tmp_path: Path, mo
     assert (tmp_path / "a").read_text() == "before"
 
 
-def test_a_copy_has_the_content_and_the_permissions(context: Context, tmp_path: Path) -> None:
+def test_a_copy_has_the_content_and_the_permissions(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\x00\xff" * 3_000_000)
     (tmp_path / "a").chmod(0o640)
     assert copy_file({"source_path": "a", "dest_path": "sub/b"}, context) == {
@@ -347,7 +349,7 @@ def test_a_copy_has_the_content_and_the_permissions(context: Context, tmp_path: 
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
 def test_an_existing_target_stays_unless_overwrite_is_true(
-    context: Context, tmp_path: Path, run: Callable[..., Any]
+    context: NodeContext, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "b").write_text("b")
@@ -364,7 +366,7 @@ def test_an_existing_target_stays_unless_overwrite_is_true(
 @pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
 @pytest.mark.parametrize("run", [copy_file, move_file])
 def test_of_concurrent_writes_to_one_target_one_wins_and_nothing_is_lost(
-    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], links: bool
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], links: bool
 ) -> None:
     """Also on disks that know no hard links."""
     if not links:
@@ -396,7 +398,9 @@ def raise_no_links(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_a_file_is_not_copied_or_moved_onto_itself(context: Context, tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_a_file_is_not_copied_or_moved_onto_itself(
+    context: NodeContext, tmp_path: Path, run: Callable[..., Any]
+) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "link").symlink_to("a")
     (tmp_path / "twin").hardlink_to(tmp_path / "a")
@@ -408,7 +412,7 @@ def test_a_file_is_not_copied_or_moved_onto_itself(context: Context, tmp_path: P
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
 def test_folders_are_neither_copied_nor_moved_nor_replaced(
-    context: Context, tmp_path: Path, run: Callable[..., Any]
+    context: NodeContext, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "a").write_text("a")
@@ -421,7 +425,7 @@ def test_folders_are_neither_copied_nor_moved_nor_replaced(
     assert sorted(os.listdir(tmp_path)) == ["a", "folder"]
 
 
-def test_copying_follows_a_link_and_moving_moves_the_link(context: Context, tmp_path: Path) -> None:
+def test_copying_follows_a_link_and_moving_moves_the_link(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("real")
     (tmp_path / "link").symlink_to("real")
     copy_file({"source_path": "link", "dest_path": "copy"}, context)
@@ -431,7 +435,7 @@ def test_copying_follows_a_link_and_moving_moves_the_link(context: Context, tmp_
     assert (tmp_path / "real").read_text() == (tmp_path / "copy").read_text() == "real"
 
 
-def test_a_link_that_leads_nowhere_counts_as_there(context: Context, tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_counts_as_there(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "link").symlink_to("nowhere")
     assert "exists" in expect_failure(copy_file, context, source_path="a", dest_path="link").message
@@ -440,7 +444,7 @@ def test_a_link_that_leads_nowhere_counts_as_there(context: Context, tmp_path: P
 
 @pytest.mark.parametrize("overwrite", [True, False])
 def test_a_move_to_another_disk_is_a_copy_and_a_removal(
-    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
 ) -> None:
     (tmp_path / "a").write_text("a")
     real = disk.rename_atomically
@@ -456,7 +460,7 @@ def test_a_move_to_another_disk_is_a_copy_and_a_removal(
 
 
 def test_a_move_whose_source_cannot_be_removed_is_undone(
-    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: NodeContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a").write_text("a")
     unlink = Path.unlink
@@ -472,14 +476,14 @@ def test_a_move_whose_source_cannot_be_removed_is_undone(
 
 
 @pytest.mark.parametrize("confirmed", [None, False, "yes", 1])
-def test_nothing_is_deleted_unconfirmed(context: Context, tmp_path: Path, confirmed: Any) -> None:
+def test_nothing_is_deleted_unconfirmed(context: NodeContext, tmp_path: Path, confirmed: Any) -> None:
     (tmp_path / "a").touch()
     failed = expect_failure(delete_file, context, file_path="a", confirm_delete=confirmed)
     assert "`confirm_delete`" in failed.hint
     assert (tmp_path / "a").exists()
 
 
-def test_deleting_a_link_leaves_its_target(context: Context, tmp_path: Path) -> None:
+def test_deleting_a_link_leaves_its_target(context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("real")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -491,11 +495,11 @@ def test_deleting_a_link_leaves_its_target(context: Context, tmp_path: Path) -> 
     assert os.listdir(tmp_path) == ["real"]
 
 
-def test_deleting_a_missing_file_is_a_failure(context: Context) -> None:
+def test_deleting_a_missing_file_is_a_failure(context: NodeContext) -> None:
     assert "no such file" in expect_failure(delete_file, context, file_path="none", confirm_delete=True).message
 
 
-def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: Context, tmp_path: Path) -> None:
+def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: NodeContext, tmp_path: Path) -> None:
     declared = load_interfaces()
     given = {
         "write-file": write_file({"file_path": "a", "content": "x"}, context),
@@ -515,7 +519,7 @@ def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: Co
     assert declared["read-file"].reads == ("file_path",)
 
 
-def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context) -> None:
+def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: NodeContext) -> None:
     for params in ({"file_path": f"\0{TOKEN}"}, {"file_path": "x", "encoding": TOKEN}):
         failed = expect_failure(read_file, add_secrets(context), **params)
         assert "***" in failed.message

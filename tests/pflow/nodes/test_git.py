@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from pflow.domain.node import NodeContext
+from pflow.domain.node_interface import parse_interface
 from pflow.errors import NodeFailed
-from pflow.node import Context
 from pflow.nodes import git as git_nodes
 from pflow.nodes.git_program import get_remote_url
-from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
@@ -71,8 +71,8 @@ def remote(repository: Path, tmp_path: Path) -> Path:
     return bare
 
 
-def make_context(folder: Path) -> Context:
-    return Context("run", "workflow", "node", folder / "home", folder, folder / "spool")
+def make_context(folder: Path) -> NodeContext:
+    return NodeContext("run", "workflow", "node", folder / "home", folder, folder / "spool")
 
 
 @pytest.mark.parametrize("plain", INTERFACES, ids=lambda plain: plain["type"])

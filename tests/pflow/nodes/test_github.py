@@ -15,10 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from pflow.domain.node import NodeContext
+from pflow.domain.node_interface import parse_interface
 from pflow.errors import NodeFailed
-from pflow.node import Context
 from pflow.nodes import github as github_nodes
-from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import PIECE, add_secrets
 from tests.pflow.nodes.long_secrets import TOKEN as LONG
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -135,7 +135,7 @@ def test_the_type_that_is_called_github_comes_first_and_has_the_effect_of_its_op
 
 @pytest.mark.parametrize("params", [{"issue_number": 7}, {"operation": "get-issue", "issue_number": 7}])
 async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
-    hub: Hub, context: Context, params: dict[str, Any]
+    hub: Hub, context: NodeContext, params: dict[str, Any]
 ) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", make_issue(7, body="It is *bright*."))
     work = github.run_operation if "operation" in params else github.get_issue
@@ -160,14 +160,14 @@ async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
     assert found.keys() == declared.keys()
 
 
-async def test_missing_fields_of_an_issue_are_null(hub: Hub, context: Context) -> None:
+async def test_missing_fields_of_an_issue_are_null(hub: Hub, context: NodeContext) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"number": 7, "title": "Lost", "user": None, "labels": ["old"]})
     found = (await github.get_issue({"repo": REPO, "issue_number": 7}, context))["issue_data"]
     assert (found["author"], found["milestone"], found["labels"], found["body"]) == (None, None, ["old"], "")
 
 
 async def test_issues_are_gathered_from_all_pages_up_to_the_limit_and_without_pull_requests(
-    hub: Hub, context: Context
+    hub: Hub, context: NodeContext
 ) -> None:
     path = f"/repos/{REPO}/issues"
     following = f'<{hub.url}{path}?page=2>; rel="next", <{hub.url}{path}?page=9>; rel="last"'
@@ -183,7 +183,9 @@ async def test_issues_are_gathered_from_all_pages_up_to_the_limit_and_without_pu
 
 
 @pytest.mark.parametrize("following", ["http://elsewhere.invalid/x?page=2", "{url}/repos/tycho/sky/issues?page=2"])
-async def test_pages_on_other_hosts_or_in_a_cycle_are_not_followed(hub: Hub, context: Context, following: str) -> None:
+async def test_pages_on_other_hosts_or_in_a_cycle_are_not_followed(
+    hub: Hub, context: NodeContext, following: str
+) -> None:
     link = f'<{following.format(url=hub.url)}>; rel="next"'
     hub.says(f"GET /repos/{REPO}/issues", [make_issue(1)], Link=link)
     hub.says(f"GET /repos/{REPO}/issues?page=2", [make_issue(2)], Link=link)
@@ -191,7 +193,7 @@ async def test_pages_on_other_hosts_or_in_a_cycle_are_not_followed(hub: Hub, con
     assert len(found) == len(hub.asked) == (1 if "invalid" in following else 2)
 
 
-async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub: Hub, context: Context) -> None:
+async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub: Hub, context: NodeContext) -> None:
     merged = make_pull_request(3, state="closed") | {"merged_at": "2026-02-01T00:00:00Z"}
     hub.says(f"GET /repos/{REPO}/pulls", [make_pull_request(4, state="closed"), merged])
     found = (await github.list_prs({"repo": REPO, "state": "merged"}, context))["prs"]
@@ -205,7 +207,7 @@ async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub
 
 
 async def test_a_pull_request_is_opened_with_the_token_and_returned(
-    hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GH_TOKEN", TOKEN)
     hub.says(f"POST /repos/{REPO}/pulls", make_pull_request(12), status=201)
@@ -219,7 +221,7 @@ async def test_a_pull_request_is_opened_with_the_token_and_returned(
 
 
 async def test_the_token_of_the_params_goes_before_that_of_the_environment(
-    hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     hub.says(f"GET /repos/{REPO}/issues/1", make_issue(1))
@@ -261,7 +263,7 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
     ],
 )
 async def test_each_refusal_is_reported_with_its_reason_and_a_hint(
-    hub: Hub, context: Context, answer: Answer, token: str, message: str, hint: str
+    hub: Hub, context: NodeContext, answer: Answer, token: str, message: str, hint: str
 ) -> None:
     hub.answers[f"GET /repos/{REPO}/issues/1"] = answer
     with pytest.raises(NodeFailed, match=message) as refused:
@@ -271,13 +273,13 @@ async def test_each_refusal_is_reported_with_its_reason_and_a_hint(
 
 
 @pytest.mark.parametrize("body", [{}, [1, 2]])
-async def test_a_list_of_other_items_is_not_a_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
+async def test_a_list_of_other_items_is_not_a_list_of_issues(hub: Hub, context: NodeContext, body: Any) -> None:
     hub.says(f"GET /repos/{REPO}/issues", body)
     with pytest.raises(NodeFailed, match="unexpected reply"):
         await github.list_issues({"repo": REPO}, context)
 
 
-async def test_a_moved_repository_is_read_at_its_new_address_and_not_written_to(hub: Hub, context: Context) -> None:
+async def test_a_moved_repository_is_read_at_its_new_address_and_not_written_to(hub: Hub, context: NodeContext) -> None:
     hub.says(f"GET /repos/{REPO}/issues/1", status=301, Location=f"{hub.url}/repositories/5/issues/1")
     hub.says("GET /repositories/5/issues/1", make_issue(1))
     assert (await github.get_issue({"repo": REPO, "issue_number": 1}, context))["issue_data"]["number"] == 1
@@ -287,7 +289,7 @@ async def test_a_moved_repository_is_read_at_its_new_address_and_not_written_to(
 
 
 async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look_not(
-    hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:1")
     with pytest.raises(NodeFailed, match="did not answer") as refused:
@@ -315,7 +317,7 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
     ],
 )
 async def test_invalid_params_are_refused_before_any_request(
-    hub: Hub, context: Context, params: dict[str, Any], message: str
+    hub: Hub, context: NodeContext, params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message) as refused:
         await github.run_operation({"repo": REPO, **params}, context)
@@ -323,7 +325,7 @@ async def test_invalid_params_are_refused_before_any_request(
     assert hub.asked == []
 
 
-async def test_an_invalid_api_address_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_invalid_api_address_is_refused(context: NodeContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "api.github.com")
     with pytest.raises(InvalidInput, match="GITHUB_API_URL is not a valid address"):
         await github.list_prs({"repo": REPO}, context)
@@ -342,7 +344,7 @@ async def test_an_invalid_api_address_is_refused(context: Context, monkeypatch: 
     ],
 )
 async def test_the_repository_is_that_of_the_folder_of_the_run_unless_named(
-    hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch, remote: str | None, found: bool
+    hub: Hub, context: NodeContext, monkeypatch: pytest.MonkeyPatch, remote: str | None, found: bool
 ) -> None:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
@@ -362,7 +364,7 @@ def _make_repository(folder: Path, remote: str | None) -> None:
         subprocess.run(["git", "remote", "add", "origin", remote], cwd=folder, check=True)
 
 
-async def test_no_part_of_a_secret_is_in_an_error(hub: Hub, context: Context) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(hub: Hub, context: NodeContext) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"message": f"bad {LONG}"}, status=400)
     with pytest.raises(NodeFailed, match=r"bad \*\*\*") as refused:
         await github.get_issue({"repo": REPO, "issue_number": 7}, add_secrets(context))

@@ -19,12 +19,12 @@ import httpx
 import pytest
 from blockbuster import blockbuster_ctx
 
+from pflow.domain.node import Closable, NodeContext
+from pflow.domain.node_interface import Interface, parse_interface
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.node import Closable, Context
+from pflow.nodes import http as http_answer
 from pflow.nodes import http as http_node
-from pflow.nodes import http_messages as http_answer
 from pflow.nodes.http import _prepare_redirect_headers  # pyright: ignore[reportPrivateUsage]
-from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
 send_request: Any = http_node.send_request
@@ -147,11 +147,11 @@ def server(servers: Callable[[], Server]) -> Server:
 
 
 @pytest.fixture
-def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NodeContext:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
+    return NodeContext("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
 def load_interface() -> Interface:
@@ -159,13 +159,13 @@ def load_interface() -> Interface:
     return parse_interface(plain, source="builtin")
 
 
-async def expect_failure(context: Context, **params: Any) -> Any:
+async def expect_failure(context: NodeContext, **params: Any) -> Any:
     with pytest.raises(NodeFailed) as caught:
         await send_request(params, context)
     return caught.value
 
 
-async def test_json_comes_parsed(server: Server, context: Context) -> None:
+async def test_json_comes_parsed(server: Server, context: NodeContext) -> None:
     url = server.add_reply("/", '{"a": [1, "ü"]}', content_type="application/json; charset=utf-8", x_more="yes")
     outputs = await send_request({"url": url}, context)
     assert (outputs["response"], outputs["response_is_binary"]) == ({"a": [1, "ü"]}, False)
@@ -191,7 +191,7 @@ async def test_json_comes_parsed(server: Server, context: Context) -> None:
     ],
 )
 async def test_every_kind_of_answer_becomes_a_value(
-    server: Server, context: Context, body: bytes, kind: str, response: Any, is_binary: bool
+    server: Server, context: NodeContext, body: bytes, kind: str, response: Any, is_binary: bool
 ) -> None:
     outputs = await send_request({"url": server.add_reply("/", body, content_type=kind)}, context)
     assert (outputs["response"], outputs["response_is_binary"]) == (response, is_binary)
@@ -199,7 +199,7 @@ async def test_every_kind_of_answer_becomes_a_value(
 
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 async def test_a_compressed_answer_is_unpacked(
-    server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes]
+    server: Server, context: NodeContext, encoding: str, pack: Callable[[bytes], bytes]
 ) -> None:
     content = os.urandom(300_000).hex()
     url = server.add_reply("/", pack(content.encode()), content_encoding=encoding)
@@ -209,7 +209,7 @@ async def test_a_compressed_answer_is_unpacked(
     assert "not compressed as its header states" in broken.message
 
 
-async def test_all_parts_of_a_packed_answer_are_unpacked(server: Server, context: Context) -> None:
+async def test_all_parts_of_a_packed_answer_are_unpacked(server: Server, context: NodeContext) -> None:
     contents = [os.urandom(size).hex() for size in (1, 0, 200_000, 3)]
     packed = b"".join(gzip.compress(content.encode()) for content in contents)
     for path, body in {"/parts": packed, "/filled": packed + b"\0" * 512}.items():
@@ -222,7 +222,7 @@ async def test_all_parts_of_a_packed_answer_are_unpacked(server: Server, context
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 @pytest.mark.parametrize("missing", [1, 8, 40])
 async def test_a_packed_answer_that_was_cut_off_is_a_failure(
-    server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes], missing: int
+    server: Server, context: NodeContext, encoding: str, pack: Callable[[bytes], bytes], missing: int
 ) -> None:
     packed = pack(b"0123456789" * 10_000)
     failed = await expect_failure(context, url=server.add_reply("/", packed[:-missing], content_encoding=encoding))
@@ -235,21 +235,23 @@ async def test_a_packed_answer_that_was_cut_off_is_a_failure(
     assert "was cut off" in second.message
 
 
-async def test_an_error_body_that_was_cut_off_is_shown_as_far_as_it_arrived(server: Server, context: Context) -> None:
+async def test_an_error_body_that_was_cut_off_is_shown_as_far_as_it_arrived(
+    server: Server, context: NodeContext
+) -> None:
     packed = gzip.compress(b"It is broken. " + os.urandom(2000).hex().encode())
     failed = await expect_failure(context, url=server.add_reply("/", packed[:-40], 500, content_encoding="gzip"))
     assert "returned 500" in failed.message
     assert "It is broken." in failed.message
 
 
-async def test_an_empty_compressed_response_is_not_cut_off(server: Server, context: Context) -> None:
+async def test_an_empty_compressed_response_is_not_cut_off(server: Server, context: NodeContext) -> None:
     url = server.add_reply("/", content_encoding="gzip")
     assert (await send_request({"url": url}, context))["response"] == ""
     assert (await send_request({"url": url, "method": "HEAD"}, context))["response"] == ""
 
 
 async def test_parts_that_unfold_into_nothing_come_to_an_end(
-    server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    server: Server, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_answer, "BODY_BYTES", 1 << 16)
     body = gzip.compress(b"") * 8000
@@ -276,20 +278,20 @@ async def test_parts_that_unfold_into_nothing_come_to_an_end(
     ],
 )
 async def test_the_request_follows_the_parameters(
-    server: Server, context: Context, params: dict[str, Any], method: str, kind: str | None, body: bytes
+    server: Server, context: NodeContext, params: dict[str, Any], method: str, kind: str | None, body: bytes
 ) -> None:
     assert (await send_request({"url": server.add_reply("/", b"ok"), **params}, context))["status_code"] == 200
     (asked,) = server.asked
     assert (asked.method, asked.headers.get("content-type"), asked.body) == (method, kind, body)
 
 
-async def test_parameters_are_added_to_the_query(server: Server, context: Context) -> None:
+async def test_parameters_are_added_to_the_query(server: Server, context: NodeContext) -> None:
     query = {"q": "a b&c", "n": 3, "flag": True, "many": ["x", "y"], "none": None}
     await send_request({"url": f"{server.add_reply('/search')}?kept=1", "params": query}, context)
     assert server.asked[0].path == "/search?kept=1&q=a+b%26c&n=3&flag=true&many=x&many=y"
 
 
-async def test_credentials_and_headers_are_sent(server: Server, context: Context) -> None:
+async def test_credentials_and_headers_are_sent(server: Server, context: NodeContext) -> None:
     url = server.add_reply("/")
     await send_request({"url": url, "auth_token": "t0ken", "api_key": "k3y", "headers": {"X-N": 3}}, context)
     headers = server.asked[0].headers
@@ -303,7 +305,9 @@ async def test_credentials_and_headers_are_sent(server: Server, context: Context
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 418, 429, 500, 503])
-async def test_any_status_but_2xx_is_a_failure_with_the_response(server: Server, context: Context, status: int) -> None:
+async def test_any_status_but_2xx_is_a_failure_with_the_response(
+    server: Server, context: NodeContext, status: int
+) -> None:
     url = server.add_reply("/x", '{"why": "because"}', status, content_type="application/json", retry_after="7")
     failed = await expect_failure(context, url=f"{url}?key=s3cret")
     assert f"GET {url} returned {status}" in failed.message
@@ -316,7 +320,7 @@ async def test_any_status_but_2xx_is_a_failure_with_the_response(server: Server,
     assert set(failed.outputs) <= set(load_interface().outputs)
 
 
-async def test_a_long_complaint_is_cut(server: Server, context: Context) -> None:
+async def test_a_long_complaint_is_cut(server: Server, context: NodeContext) -> None:
     server.add_reply("/", "ü" * MIB, 500)
     failed = await expect_failure(context, url=server.url + "/")
     assert failed.outputs["response"] == "ü" * (32 << 10)
@@ -327,14 +331,14 @@ async def test_a_long_complaint_is_cut(server: Server, context: Context) -> None
     assert len((await expect_failure(context, url=server.url + "/flood")).outputs["response"]) == 64 << 10
 
 
-async def test_an_empty_response_is_not_a_failure(server: Server, context: Context) -> None:
+async def test_an_empty_response_is_not_a_failure(server: Server, context: NodeContext) -> None:
     outputs = await send_request({"url": server.add_reply("/", status=204)}, context)
     assert (outputs["status_code"], outputs["response"]) == (204, "")
 
 
 @pytest.mark.parametrize("flood", [False, True], ids=["declared", "endless"])
 async def test_an_answer_that_is_too_large_is_refused_as_soon_as_that_is_known(
-    server: Server, context: Context, flood: bool
+    server: Server, context: NodeContext, flood: bool
 ) -> None:
     server.replies["/"] = Reply(body=b"x" * (10 * MIB + 1), headers={"x-more": "yes"}, flood=flood)
     failed = await expect_failure(context, url=server.url)
@@ -346,7 +350,7 @@ async def test_an_answer_that_is_too_large_is_refused_as_soon_as_that_is_known(
 
 @pytest.mark.parametrize("status", [200, 500])
 async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
-    server: Server, context: Context, status: int
+    server: Server, context: NodeContext, status: int
 ) -> None:
     url = server.add_reply("/", gzip.compress(b"0" * 100 * MIB, 1), status, content_encoding="gzip")
     tracemalloc.start()
@@ -360,7 +364,7 @@ async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
     assert peak < 40 * MIB
 
 
-async def test_a_large_response_below_the_limit_is_complete(server: Server, context: Context) -> None:
+async def test_a_large_response_below_the_limit_is_complete(server: Server, context: NodeContext) -> None:
     url = server.add_reply("/", json.dumps(["x" * 1000] * 5000), content_type="application/json")
     with blockbuster_ctx("pflow") as watched:
         watched.functions["os.stat"].deactivate()  # the library looks for certificates
@@ -368,7 +372,7 @@ async def test_a_large_response_below_the_limit_is_complete(server: Server, cont
 
 
 async def test_a_content_length_in_a_head_response_is_not_too_large(
-    server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    server: Server, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_answer, "BODY_BYTES", 10)
     outputs = await send_request({"url": server.add_reply("/", b"x" * 11), "method": "HEAD"}, context)
@@ -376,14 +380,14 @@ async def test_a_content_length_in_a_head_response_is_not_too_large(
 
 
 @pytest.mark.parametrize("path", ["/never", "/drip"])
-async def test_the_timeout_covers_the_whole_request(server: Server, context: Context, path: str) -> None:
+async def test_the_timeout_covers_the_whole_request(server: Server, context: NodeContext, path: str) -> None:
     started_at = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"No response after 0\.3 s"):
         await send_request({"url": server.url + path, "timeout": 0.3}, context)
     assert 0.3 <= time.monotonic() - started_at < 30
 
 
-async def test_cancelling_ends_the_request(server: Server, context: Context) -> None:
+async def test_cancelling_ends_the_request(server: Server, context: NodeContext) -> None:
     task = asyncio.create_task(send_request({"url": server.url + "/never"}, context))
     deadline = time.monotonic() + 30
     while not server.asked:
@@ -394,7 +398,7 @@ async def test_cancelling_ends_the_request(server: Server, context: Context) -> 
         await task
 
 
-async def test_redirects_are_followed_with_credentials_on_the_same_host(server: Server, context: Context) -> None:
+async def test_redirects_are_followed_with_credentials_on_the_same_host(server: Server, context: NodeContext) -> None:
     url = server.add_reply("/old", status=302, location="/new")
     server.add_reply("/new", b"here")
     params = {"auth_token": "t0ken", "api_key": "k3y", "headers": {"Cookie": "own=1"}}
@@ -405,7 +409,7 @@ async def test_redirects_are_followed_with_credentials_on_the_same_host(server: 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_redirects_to_another_host_carry_no_credentials(
-    servers: Callable[[], Server], context: Context, status: int
+    servers: Callable[[], Server], context: NodeContext, status: int
 ) -> None:
     first, other = servers(), servers()
     url = first.add_reply("/", status=status, location=other.add_reply("/theirs", b"here"))
@@ -437,7 +441,7 @@ def test_only_the_same_host_or_its_safer_self_is_trusted(there: str, trusted: bo
     assert following.headers["accept"] == "text/x"
 
 
-async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: Server, context: Context) -> None:
+async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: Server, context: NodeContext) -> None:
     server.add_reply("/new", b"here")
     await send_request({"url": server.add_reply("/keep", status=307, location="/new"), "body": {"a": 1}}, context)
     await send_request({"url": server.add_reply("/other", status=303, location="/new"), "body": {"a": 1}}, context)
@@ -447,7 +451,7 @@ async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: 
     ]
 
 
-async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Context) -> None:
+async def test_cookies_live_as_long_as_the_redirects(server: Server, context: NodeContext) -> None:
     kept = replace(context, shared_objects=SharedClients())
     url = server.add_reply("/login", status=302, location="/in", set_cookie="seen=1; Path=/")
     server.add_reply("/in", b"in")
@@ -458,13 +462,13 @@ async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Co
     await kept.shared_objects.close()  # pyright: ignore
 
 
-async def test_endless_redirects_are_reported(server: Server, context: Context) -> None:
+async def test_endless_redirects_are_reported(server: Server, context: NodeContext) -> None:
     failed = await expect_failure(context, url=server.add_reply("/", status=302, location="/"))
     assert "more than 10 times" in failed.message
     assert len(server.asked) == 11
 
 
-async def test_a_redirect_to_another_scheme_is_refused(server: Server, context: Context, tmp_path: Path) -> None:
+async def test_a_redirect_to_another_scheme_is_refused(server: Server, context: NodeContext, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("s3cret")
     failed = await expect_failure(context, url=server.add_reply("/", status=302, location=f"file://{tmp_path}/secret"))
     assert "got no response" in failed.message
@@ -490,13 +494,13 @@ async def test_a_redirect_to_another_scheme_is_refused(server: Server, context: 
     ],
 )
 async def test_parameters_that_make_no_request_are_refused(
-    context: Context, params: dict[str, Any], message: str
+    context: NodeContext, params: dict[str, Any], message: str
 ) -> None:
     assert message in (await expect_failure(context, **params)).message
 
 
 async def test_a_header_that_would_smuggle_another_is_refused_and_not_repeated(
-    server: Server, context: Context
+    server: Server, context: NodeContext
 ) -> None:
     failed = await expect_failure(context, url=server.add_reply("/"), auth_token="s3cret\r\nX-Evil: 1")
     assert "header" in failed.message
@@ -505,7 +509,7 @@ async def test_a_header_that_would_smuggle_another_is_refused_and_not_repeated(
 
 
 async def test_an_unreachable_server_is_reported_without_secrets(
-    servers: Callable[[], Server], context: Context
+    servers: Callable[[], Server], context: NodeContext
 ) -> None:
     port = servers().server_port
     gone = servers()
@@ -536,7 +540,7 @@ class SharedClients:
             await thing.close()
 
 
-async def test_requests_of_one_run_share_their_connections(server: Server, context: Context) -> None:
+async def test_requests_of_one_run_share_their_connections(server: Server, context: NodeContext) -> None:
     shared_objects = SharedClients()
     shared = replace(context, shared_objects=shared_objects)
     url = server.add_reply("/", b"x")
@@ -560,7 +564,7 @@ def test_the_effect_follows_from_the_method() -> None:
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
 @pytest.mark.parametrize("kind", ["text/plain", "application/json"])
-async def test_no_part_of_a_secret_is_in_an_error(server: Server, context: Context, secret: str, kind: str) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(server: Server, context: NodeContext, secret: str, kind: str) -> None:
     output = f"refused: {secret}"
     body = json.dumps({"error": [output]}) if kind == "application/json" else output
     failed = await expect_failure(add_secrets(context), url=server.add_reply("/", body, 400, content_type=kind))
@@ -569,7 +573,7 @@ async def test_no_part_of_a_secret_is_in_an_error(server: Server, context: Conte
 
 
 @pytest.mark.parametrize("param", ["method", "url"])
-async def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context, param: str) -> None:
+async def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: NodeContext, param: str) -> None:
     failed = await expect_failure(add_secrets(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
     assert "***" in failed.message
     assert TOKEN[:8] not in failed.message

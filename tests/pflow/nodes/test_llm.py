@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from pflow.domain.node import NodeContext
+from pflow.domain.node_interface import parse_interface
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.node import Context
 from pflow.nodes import llm
-from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 
@@ -112,7 +112,7 @@ def test_the_interface_is_valid_and_names_the_function_and_known_parameters() ->
     assert report.example.keys() <= report.params.keys()
 
 
-async def test_the_answer_has_its_token_usage(custom_server: Server, context: Context) -> None:
+async def test_the_answer_has_its_token_usage(custom_server: Server, context: NodeContext) -> None:
     params = {"prompt": "How is the sky?", "system": "Be brief.", "temperature": 0.5, "max_tokens": 20}
     assert await answer_prompt(params, context) == {
         "response": "Fine.",
@@ -131,7 +131,7 @@ async def test_the_answer_has_its_token_usage(custom_server: Server, context: Co
     }
 
 
-async def test_unset_parameters_are_left_to_the_model(custom_server: Server, context: Context) -> None:
+async def test_unset_parameters_are_left_to_the_model(custom_server: Server, context: NodeContext) -> None:
     await answer_prompt(
         {"prompt": "x", "system": None, "temperature": None, "max_tokens": None, "images": None}, context
     )
@@ -149,14 +149,14 @@ async def test_unset_parameters_are_left_to_the_model(custom_server: Server, con
     ],
 )
 async def test_a_fence_around_the_whole_answer_is_taken_off(
-    custom_server: Server, context: Context, text: str, response: str
+    custom_server: Server, context: NodeContext, text: str, response: str
 ) -> None:
     custom_server.body = make_reply(text)
     assert (await answer_prompt({"prompt": "x"}, context))["response"] == response
 
 
 async def test_a_server_of_ones_own_is_not_sent_the_key_of_a_provider(
-    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    custom_server: Server, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     await answer_prompt({"prompt": "x", "model": "openai/gpt"}, context)
@@ -182,7 +182,7 @@ async def test_a_server_of_ones_own_is_not_sent_the_key_of_a_provider(
 )
 async def test_the_model_decides_the_provider_and_only_its_key_is_sent(
     providers: Server,
-    context: Context,
+    context: NodeContext,
     monkeypatch: pytest.MonkeyPatch,
     model: str,
     environment: dict[str, str],
@@ -210,7 +210,7 @@ async def test_the_model_decides_the_provider_and_only_its_key_is_sent(
 )
 async def test_missing_settings_are_named_before_any_request(
     providers: Server,
-    context: Context,
+    context: NodeContext,
     monkeypatch: pytest.MonkeyPatch,
     params: dict[str, Any],
     environment: dict[str, str],
@@ -226,7 +226,7 @@ async def test_missing_settings_are_named_before_any_request(
 
 
 async def test_without_the_client_library_the_extra_to_install_is_named(
-    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    custom_server: Server, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtra, match="'brahe-1'") as missing:
@@ -235,7 +235,9 @@ async def test_without_the_client_library_the_extra_to_install_is_named(
     assert custom_server.asked == []
 
 
-async def test_pictures_are_sent_with_their_bytes_or_by_their_address(custom_server: Server, context: Context) -> None:
+async def test_pictures_are_sent_with_their_bytes_or_by_their_address(
+    custom_server: Server, context: NodeContext
+) -> None:
     (context.folder / "dot.gif").write_bytes(ONE_PIXEL)
     await answer_prompt({"prompt": "What?", "images": ["dot.gif", "https://hven.example/sky.png"]}, context)
     await answer_prompt({"prompt": "What?", "images": "dot.gif"}, context)
@@ -252,7 +254,7 @@ async def test_pictures_are_sent_with_their_bytes_or_by_their_address(custom_ser
     [("notes.txt", "does not have the name of an image"), ("lost.png", "cannot be read"), ("vast.png", "too large")],
 )
 async def test_files_that_are_not_images_are_refused(
-    custom_server: Server, context: Context, image: str, message: str
+    custom_server: Server, context: NodeContext, image: str, message: str
 ) -> None:
     with (context.folder / "vast.png").open("wb") as file:
         file.truncate(30 << 20)
@@ -277,7 +279,7 @@ async def test_files_that_are_not_images_are_refused(
 )
 async def test_each_failure_has_a_hint_and_never_the_key(
     providers: Server,
-    context: Context,
+    context: NodeContext,
     monkeypatch: pytest.MonkeyPatch,
     status: int,
     body: Any,
@@ -292,7 +294,7 @@ async def test_each_failure_has_a_hint_and_never_the_key(
     assert KEY not in str(failed.value.body())
 
 
-async def test_an_answer_that_was_cut_off_fails_with_its_start(custom_server: Server, context: Context) -> None:
+async def test_an_answer_that_was_cut_off_fails_with_its_start(custom_server: Server, context: NodeContext) -> None:
     custom_server.body = make_reply("The sky is", ended="length")
     with pytest.raises(NodeFailed, match="cut short") as failed:
         await answer_prompt({"prompt": "x", "max_tokens": 3}, context)
@@ -303,13 +305,13 @@ async def test_an_answer_that_was_cut_off_fails_with_its_start(custom_server: Se
 
 async def test_a_server_that_does_not_answer_in_time_is_given_up_on(custom_server: Server, tmp_path: Path) -> None:
     custom_server.answers.clear()
-    hurried = Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path, timeout=0.3)
+    hurried = NodeContext("run", "workflow", "node", tmp_path, tmp_path, tmp_path, timeout=0.3)
     with pytest.raises(NodeTimedOut, match=r"within 0\.3 seconds"):
         await answer_prompt({"prompt": "x"}, hurried)
 
 
 async def test_an_unreachable_server_is_reported(
-    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    custom_server: Server, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLM_BASE_URL", "not an address")
     with pytest.raises(NodeFailed, match="cannot be reached"):
@@ -318,7 +320,7 @@ async def test_an_unreachable_server_is_reported(
 
 
 async def test_the_key_of_a_custom_server_is_masked_even_if_the_server_repeats_it(
-    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    custom_server: Server, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "sk-own-server-0123456789"
     monkeypatch.setenv("LLM_API_KEY", key)
@@ -329,7 +331,7 @@ async def test_the_key_of_a_custom_server_is_masked_even_if_the_server_repeats_i
     assert key not in str(failed.value.body())
 
 
-async def test_no_part_of_a_secret_is_in_an_error(custom_server: Server, context: Context) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(custom_server: Server, context: NodeContext) -> None:
     custom_server.status, custom_server.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
     with pytest.raises(NodeFailed, match=r"bad prompt: \*\*\*") as failed:
         await answer_prompt({"prompt": TOKEN}, add_secrets(context))

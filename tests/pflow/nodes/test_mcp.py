@@ -11,15 +11,15 @@ from typing import Any, cast
 import pytest
 
 from pflow.config import Settings
-from pflow.engine.executors import LocalSharedObjects
+from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed
-from pflow.mcp_config import UnknownServer
-from pflow.node import Context
 from pflow.nodes import mcp
 from pflow.nodes.mcp import call_tool
-from pflow.registry.registry import Registry
-from pflow.remote_mcp_servers import add_server, sync_servers
-from pflow.service import Service
+from pflow.service.engine.executors import LocalSharedObjects
+from pflow.service.operations import Service
+from pflow.service.remote_mcp_servers import add_server, sync_servers
+from pflow.store.mcp_config import UnknownServer
+from pflow.store.node_registry import Registry
 from tests.pflow import tool_server
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 from tests.pflow.run_results import get_outputs
@@ -45,9 +45,11 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def context(home: Path) -> AsyncGenerator[Context]:
+async def context(home: Path) -> AsyncGenerator[NodeContext]:
     shared_objects = LocalSharedObjects()
-    yield Context("run", "workflow", "node", home, home, home / "spool", timeout=SOON, shared_objects=shared_objects)
+    yield NodeContext(
+        "run", "workflow", "node", home, home, home / "spool", timeout=SOON, shared_objects=shared_objects
+    )
     await asyncio.wait_for(shared_objects.close(), SOON)
 
 
@@ -55,16 +57,16 @@ def count_starts(home: Path) -> int:
     return len((home.parent / "starts").read_text().splitlines())
 
 
-async def call_sample_tool(context: Context, tool: str, **arguments: Any) -> Any:
+async def call_sample_tool(context: NodeContext, tool: str, **arguments: Any) -> Any:
     return await call_named_tool({"server": "tools", "tool": tool, "arguments": arguments}, context)
 
 
-async def test_a_tool_gives_its_structured_content(context: Context) -> None:
+async def test_a_tool_gives_its_structured_content(context: NodeContext) -> None:
     outputs = await call_sample_tool(context, "add", a=1, b=2)
     assert (outputs["result"]["sum"], outputs["is_error"]) == (3, False)
 
 
-async def test_a_list_or_a_text_is_returned_as_such(context: Context) -> None:
+async def test_a_list_or_a_text_is_returned_as_such(context: NodeContext) -> None:
     assert (await call_sample_tool(context, "count", to=3))["result"] == [0, 1, 2]
     assert (await call_sample_tool(context, "count", to=0))["result"] == []
     assert (await call_sample_tool(context, "say", text="hello"))["result"] == "hello"
@@ -75,14 +77,14 @@ async def test_a_list_or_a_text_is_returned_as_such(context: Context) -> None:
     ] == "123456789012345678901234"
 
 
-async def test_a_run_connects_to_a_server_once_however_many_call_it(context: Context, home: Path) -> None:
+async def test_a_run_connects_to_a_server_once_however_many_call_it(context: NodeContext, home: Path) -> None:
     replies = await asyncio.gather(*(call_sample_tool(context, "add", a=number) for number in range(20)))
     assert [reply["result"]["sum"] for reply in replies] == [number + 10 for number in range(20)]
     assert len({reply["result"]["process"] for reply in replies}) == 1
     assert count_starts(home) == 1
 
 
-async def test_a_server_that_was_lost_is_connected_to_again(context: Context, home: Path) -> None:
+async def test_a_server_that_was_lost_is_connected_to_again(context: NodeContext, home: Path) -> None:
     with pytest.raises(Unavailable, match="MCP server 'tools' is not running"):
         await call_sample_tool(context, "leave")
     assert (await call_sample_tool(context, "add", a=1))["result"]["sum"] == 11
@@ -90,13 +92,13 @@ async def test_a_server_that_was_lost_is_connected_to_again(context: Context, ho
 
 
 async def test_without_shared_objects_each_call_has_its_own_connection(home: Path) -> None:
-    alone = Context("run", "workflow", "node", home, home, home, timeout=SOON)
+    alone = NodeContext("run", "workflow", "node", home, home, home, timeout=SOON)
     first, second = await call_sample_tool(alone, "add", a=1), await call_sample_tool(alone, "add", a=1)
     assert first["result"]["process"] != second["result"]["process"]
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_tool_that_reports_an_error_fails_the_node_with_its_message(context: Context) -> None:
+async def test_a_tool_that_reports_an_error_fails_the_node_with_its_message(context: NodeContext) -> None:
     with pytest.raises(NodeFailed, match="The tool lose of MCP server 'tools' failed: There is no comet") as caught:
         await call_sample_tool(context, "lose", name="comet")
     outputs: Any = caught.value.outputs
@@ -106,13 +108,13 @@ async def test_a_tool_that_reports_an_error_fails_the_node_with_its_message(cont
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
-async def test_no_part_of_a_secret_is_in_an_error(context: Context, secret: str) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(context: NodeContext, secret: str) -> None:
     with pytest.raises(NodeFailed, match=r"There is no \*\*\*") as caught:
         await call_sample_tool(add_secrets(context), "lose", name=secret)
     assert PIECE not in caught.value.message
 
 
-async def test_an_unknown_server_is_reported_with_the_known_ones(context: Context) -> None:
+async def test_an_unknown_server_is_reported_with_the_known_ones(context: NodeContext) -> None:
     with pytest.raises(UnknownServer) as caught:
         await call_named_tool({"server": "toolz", "tool": "add"}, context)
     assert caught.value.ids == {"server": "toolz", "available": ["tools"]}
@@ -121,7 +123,9 @@ async def test_an_unknown_server_is_reported_with_the_known_ones(context: Contex
 @pytest.mark.parametrize(
     ("tool", "hint"), [("ad", "Did you mean add?"), ("something else", "It has: add, ")], ids=["misspelt", "unknown"]
 )
-async def test_an_unknown_tool_is_reported_with_the_tools_of_the_server(context: Context, tool: str, hint: str) -> None:
+async def test_an_unknown_tool_is_reported_with_the_tools_of_the_server(
+    context: NodeContext, tool: str, hint: str
+) -> None:
     with pytest.raises(NodeFailed, match=f"MCP server 'tools' does not list a tool '{tool}'. Its message: ") as caught:
         await call_sample_tool(context, tool)
     assert caught.value.hint.startswith(hint)
@@ -144,7 +148,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("message", ["the quota is used up", "unknown tool"])
 async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
-    home: Path, context: Context, message: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, context: NodeContext, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pflow.nodes.mcp._LISTING_S", 0.2)
     add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, message]})
@@ -152,13 +156,13 @@ async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
         await call_named_tool({"server": "sparing", "tool": "hidden"}, context)
 
 
-async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
+async def test_arguments_that_are_not_json_are_refused(context: NodeContext) -> None:
     with pytest.raises(InvalidInput, match="The arguments for 'say' of MCP server 'tools' are not JSON"):
         await call_sample_tool(context, "say", text=b"bytes")
 
 
 async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(home: Path) -> None:
-    hasty = Context("run", "workflow", "node", home, home, home, timeout=SOON)
+    hasty = NodeContext("run", "workflow", "node", home, home, home, timeout=SOON)
     calling = asyncio.create_task(call_sample_tool(hasty, "add", a=1))
     while not (home.parent / "starts").exists():  # noqa: ASYNC110 - the server is another process
         await asyncio.sleep(0.001)
@@ -168,7 +172,7 @@ async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_synced_tool_is_a_node_type_with_its_own_defaults(context: Context, home: Path) -> None:
+async def test_a_synced_tool_is_a_node_type_with_its_own_defaults(context: NodeContext, home: Path) -> None:
     await sync_servers(home)
     registry = Registry(home)
     interface = registry.get("mcp-tools-add")
@@ -180,13 +184,13 @@ async def test_a_synced_tool_is_a_node_type_with_its_own_defaults(context: Conte
     assert (await call(params, context))["result"]["sum"] == 11
 
 
-async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context) -> None:
+async def test_the_names_of_server_and_tool_may_have_any_signs(context: NodeContext) -> None:
     with pytest.raises(UnknownServer) as caught:
         await call_tool({"__target__": "my-web.2/a/b-c"}, context)
     assert caught.value.ids["server"] == "my-web.2"
 
 
-async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context: Context) -> None:
+async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context: NodeContext) -> None:
     async with serve_app(make_stateless_app(tool_server.tool_server())) as url:
         add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
         outputs = await call_named_tool({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
@@ -195,7 +199,7 @@ async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context:
 
 
 async def test_variables_of_the_environment_reach_the_server_and_no_others(
-    home: Path, context: Context, monkeypatch: pytest.MonkeyPatch
+    home: Path, context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_TOKEN", "sk-variable-1")
     monkeypatch.setenv("UNTOLD", "sk-variable-2")

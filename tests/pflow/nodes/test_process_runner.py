@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 
+from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.node import Context
 from pflow.nodes import process_runner
 from pflow.nodes.child_output import ChildOutput, format_size
 from pflow.nodes.process_runner import FinishedProcess, ProcessLimits, run_process
@@ -29,7 +29,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="ther
 
 
 async def run_shell_command(
-    context: Context, command: str, limits: ProcessLimits | None = None, **more: Any
+    context: NodeContext, command: str, limits: ProcessLimits | None = None, **more: Any
 ) -> FinishedProcess:
     return await run_process(
         ["/bin/sh", "-c", command], context, limits=limits or ProcessLimits(memory_bytes=MIB), **more
@@ -66,7 +66,7 @@ def list_descriptors() -> set[str]:
     return set(os.listdir("/proc/self/fd"))
 
 
-async def test_output_and_exit_code_are_returned(context: Context) -> None:
+async def test_output_and_exit_code_are_returned(context: NodeContext) -> None:
     finished = await run_shell_command(context, "echo out; echo err >&2; exit 3")
     assert (finished.exit_code, finished.signal) == (3, None)
     assert (finished.stdout.start, finished.stderr.start) == (b"out\n", b"err\n")
@@ -75,7 +75,7 @@ async def test_output_and_exit_code_are_returned(context: Context) -> None:
 
 
 @needs_proc
-async def test_a_child_inherits_no_stream_or_file_of_the_parent(context: Context, tmp_path: Path) -> None:
+async def test_a_child_inherits_no_stream_or_file_of_the_parent(context: NodeContext, tmp_path: Path) -> None:
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
         finished = await run_shell_command(
@@ -89,40 +89,40 @@ async def test_a_child_inherits_no_stream_or_file_of_the_parent(context: Context
 
 
 @needs_proc
-async def test_a_child_leads_a_session_of_its_own(context: Context) -> None:
+async def test_a_child_leads_a_session_of_its_own(context: NodeContext) -> None:
     finished = await run_shell_command(context, "cut -d' ' -f1,6 /proc/$$/stat")
     pid, session = finished.stdout.start.split()
     assert pid == session
 
 
-async def test_a_child_without_input_that_reads_ends_at_once(context: Context) -> None:
+async def test_a_child_without_input_that_reads_ends_at_once(context: NodeContext) -> None:
     finished = await run_shell_command(context, "cat; echo done")
     assert finished.stdout.start == b"done\n"
 
 
-async def test_input_of_any_length_reaches_the_child_while_it_prints(context: Context) -> None:
+async def test_input_of_any_length_reaches_the_child_while_it_prints(context: NodeContext) -> None:
     data = os.urandom(5 * MIB)
     finished = await run_shell_command(context, "cat", stdin=data, limits=ProcessLimits(memory_bytes=6 * MIB))
     assert finished.stdout.start == data
 
 
-async def test_empty_input_is_an_end_of_file(context: Context) -> None:
+async def test_empty_input_is_an_end_of_file(context: NodeContext) -> None:
     assert (await run_shell_command(context, "wc -c", stdin=b"")).stdout.start.split() == [b"0"]
 
 
-async def test_a_child_may_leave_its_input_unread(context: Context) -> None:
+async def test_a_child_may_leave_its_input_unread(context: NodeContext) -> None:
     finished = await run_shell_command(context, "exec 0<&-; echo fine", stdin=b"x" * 10 * MIB)
     assert (finished.exit_code, finished.stdout.start) == (0, b"fine\n")
 
 
-async def test_two_full_outputs_do_not_wait_for_each_other(context: Context) -> None:
+async def test_two_full_outputs_do_not_wait_for_each_other(context: NodeContext) -> None:
     code = "import os\nfor _ in range(40):\n os.write(1, b'o' * 100_000)\n os.write(2, b'e' * 100_000)"
     finished = await run_process([sys.executable, "-c", code], context, limits=ProcessLimits(memory_bytes=MIB))
     assert (finished.stdout.size, finished.stderr.size) == (4_000_000, 4_000_000)
     assert finished.stdout.file != finished.stderr.file
 
 
-async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory(context: Context) -> None:
+async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory(context: NodeContext) -> None:
     size = 200 * MIB
     tracemalloc.start()
     try:
@@ -141,7 +141,7 @@ async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory
     assert peak < 24 * MIB
 
 
-async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Context) -> None:
+async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: NodeContext) -> None:
     with pytest.raises(NodeFailed, match=r"more than 8 MiB") as caught:
         await run_shell_command(
             context,
@@ -156,7 +156,7 @@ async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Co
     assert await wait_until_gone(int((context.folder / "pid").read_text()))
 
 
-async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
+async def test_the_limit_is_for_both_outputs_together(context: NodeContext) -> None:
     command = f"head -c {3 * MIB} /dev/zero; head -c {3 * MIB} /dev/zero >&2"
     assert (
         await run_shell_command(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=6 * MIB))
@@ -165,7 +165,9 @@ async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
         await run_shell_command(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=5 * MIB))
 
 
-async def test_a_full_disk_ends_the_child_and_is_reported(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_ends_the_child_and_is_reported(
+    context: NodeContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write, calls = os.write, 0
 
     def full(descriptor: int, data: Any) -> int:
@@ -182,14 +184,14 @@ async def test_a_full_disk_ends_the_child_and_is_reported(context: Context, monk
     assert os.listdir(context.spool) == []
 
 
-async def test_a_spool_that_cannot_be_created_is_reported(context: Context) -> None:
+async def test_a_spool_that_cannot_be_created_is_reported(context: NodeContext) -> None:
     context.spool.write_text("a file in its place")
     with pytest.raises(NodeFailed, match="could not be stored"):
         await run_shell_command(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
 
 
 @needs_proc
-async def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_period(context: Context) -> None:
+async def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_period(context: NodeContext) -> None:
     started_at = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"still running after 1 s") as caught:
         await run_shell_command(context, "trap '' TERM; echo $$; while :; do :; done", timeout_s=1, limits=HURRIED)
@@ -197,7 +199,7 @@ async def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_period(con
     assert not is_running(int(str(caught.value.outputs["stdout"])))
 
 
-async def test_a_child_that_handles_sigterm_can_print_before_it_ends(context: Context) -> None:
+async def test_a_child_that_handles_sigterm_can_print_before_it_ends(context: NodeContext) -> None:
     command = "trap 'echo bye; exit 0' TERM; echo hello; while :; do :; done"
     with pytest.raises(NodeTimedOut) as caught:
         await run_shell_command(context, command, timeout_s=1, limits=ProcessLimits(grace_s=PATIENCE_S))
@@ -205,14 +207,14 @@ async def test_a_child_that_handles_sigterm_can_print_before_it_ends(context: Co
 
 
 @needs_proc
-async def test_a_timeout_also_ends_the_processes_that_the_child_started(context: Context) -> None:
+async def test_a_timeout_also_ends_the_processes_that_the_child_started(context: NodeContext) -> None:
     with pytest.raises(NodeTimedOut) as caught:
         await run_shell_command(context, "sleep 600 & echo $!; wait", timeout_s=1)
     assert await wait_until_gone(int(str(caught.value.outputs["stdout"])))
 
 
 @needs_proc
-async def test_a_process_that_holds_the_pipe_open_is_not_waited_for(context: Context) -> None:
+async def test_a_process_that_holds_the_pipe_open_is_not_waited_for(context: NodeContext) -> None:
     started_at = time.monotonic()
     finished = await run_shell_command(context, "sleep 600 & echo $!; echo last >&2")
     sleeper = int(finished.stdout.start)
@@ -225,7 +227,7 @@ async def test_a_process_that_holds_the_pipe_open_is_not_waited_for(context: Con
 
 
 @needs_proc
-async def test_output_after_the_end_of_the_child_is_cut_off(context: Context) -> None:
+async def test_output_after_the_end_of_the_child_is_cut_off(context: NodeContext) -> None:
     command = f"{sys.executable} -c \"import os; os.setsid(); os.execvp('yes', ['yes'])\" & echo $! >pid"
     finished = await run_shell_command(context, command, timeout_s=PATIENCE_S)
     assert finished.exit_code == 0
@@ -233,20 +235,20 @@ async def test_output_after_the_end_of_the_child_is_cut_off(context: Context) ->
 
 
 @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
-async def test_an_end_by_a_signal_is_reported(context: Context, name: str, code: int) -> None:
+async def test_an_end_by_a_signal_is_reported(context: NodeContext, name: str, code: int) -> None:
     finished = await run_shell_command(context, f"kill -{name} $$; sleep 600")
     assert (finished.exit_code, finished.signal) == (code, f"SIG{name}")
     assert finished.describe_ending() == f"was ended by SIG{name}"
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="there are no real-time signals here")
-async def test_a_signal_without_a_name_is_reported_by_its_number(context: Context) -> None:
+async def test_a_signal_without_a_name_is_reported_by_its_number(context: NodeContext) -> None:
     number = signal.SIGRTMIN + 3
     assert (await run_shell_command(context, f"kill -{number} $$; sleep 600")).signal == f"signal {number}"
 
 
 @needs_proc
-async def test_cancelling_ends_the_child_however_often_it_is_done(context: Context) -> None:
+async def test_cancelling_ends_the_child_however_often_it_is_done(context: NodeContext) -> None:
     task = asyncio.create_task(
         run_shell_command(context, "trap '' TERM; echo $$ >pid; while :; do :; done", limits=HURRIED)
     )
@@ -260,7 +262,7 @@ async def test_cancelling_ends_the_child_however_often_it_is_done(context: Conte
 
 
 @needs_proc
-async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled(context: Context) -> None:
+async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled(context: NodeContext) -> None:
     command = "trap 'echo asked >asked' TERM; echo $$ >pid; while :; do :; done"
     task = asyncio.create_task(run_shell_command(context, command, timeout_s=1, limits=HURRIED))
     pid = int(await wait_for_text(context.folder / "pid"))
@@ -272,14 +274,16 @@ async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled
 
 
 @needs_proc
-async def test_all_children_can_be_killed_at_once_from_another_thread(context: Context) -> None:
+async def test_all_children_can_be_killed_at_once_from_another_thread(context: NodeContext) -> None:
     task = asyncio.create_task(run_shell_command(context, "trap '' TERM; echo $$ >pid; while :; do :; done"))
     await wait_for_text(context.folder / "pid")
     await asyncio.to_thread(process_runner.kill_all_children)
     assert (await task).signal == "SIGKILL"
 
 
-async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_not_be_masked(context: Context) -> None:
+async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_not_be_masked(
+    context: NodeContext,
+) -> None:
     command = "printf 'key: '; head -c 90 /dev/zero | tr '\\0' x; echo; echo more"
     finished = await run_shell_command(context, command, limits=ProcessLimits(memory_bytes=64))
     assert finished.stdout.start == b"key: "
@@ -290,7 +294,9 @@ async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_
 
 @pytest.mark.parametrize("secret", ["known-secret-of-a-run", "known secret of a run"])
 @pytest.mark.parametrize("kept", range(5000, 5021, 4))
-async def test_truncated_output_contains_no_part_of_a_known_secret(context: Context, secret: str, kept: int) -> None:
+async def test_truncated_output_contains_no_part_of_a_known_secret(
+    context: NodeContext, secret: str, kept: int
+) -> None:
     redactor = Redactor()
     redactor.register(secret)
     with enable_redactor(redactor):
@@ -300,7 +306,7 @@ async def test_truncated_output_contains_no_part_of_a_known_secret(context: Cont
 
 
 async def test_the_environment_is_the_inherited_variables_and_the_added_ones(
-    context: Context, monkeypatch: pytest.MonkeyPatch
+    context: NodeContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LC_TIME", "inherited")
     monkeypatch.setenv("OURS", "not inherited")
@@ -311,7 +317,9 @@ async def test_the_environment_is_the_inherited_variables_and_the_added_ones(
     assert finished.stdout.start == b"inherited  a\nb\n"
 
 
-async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_given_one(context: Context, tmp_path: Path) -> None:
+async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_given_one(
+    context: NodeContext, tmp_path: Path
+) -> None:
     (tmp_path / "sub").mkdir()
     assert (await run_shell_command(context, "pwd -P")).stdout.start.decode().strip() == str(tmp_path.resolve())
     report = await run_shell_command(context, "pwd -P", cwd=tmp_path / "sub")
@@ -330,14 +338,14 @@ async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_given_one(con
     ],
 )
 async def test_a_program_that_cannot_be_started_is_reported(
-    context: Context, argv: list[str], more: dict[str, Any], message: str
+    context: NodeContext, argv: list[str], more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(NodeFailed, match=message):
         await run_process(argv, context, **more)
 
 
 @needs_proc
-async def test_no_descriptor_is_left_open_in_any_case(context: Context) -> None:
+async def test_no_descriptor_is_left_open_in_any_case(context: NodeContext) -> None:
     await run_shell_command(context, "true")
     before = list_descriptors()
     await run_shell_command(context, "cat", stdin=b"x" * MIB)
@@ -359,7 +367,7 @@ async def test_no_descriptor_is_left_open_in_any_case(context: Context) -> None:
 
 @pytest.mark.parametrize("has_waitid", [True, False])
 async def test_a_child_is_seen_to_end_where_the_system_has_no_descriptors_for_processes(
-    context: Context, monkeypatch: pytest.MonkeyPatch, has_waitid: bool
+    context: NodeContext, monkeypatch: pytest.MonkeyPatch, has_waitid: bool
 ) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     if not has_waitid:
@@ -369,7 +377,7 @@ async def test_a_child_is_seen_to_end_where_the_system_has_no_descriptors_for_pr
         await run_shell_command(context, "sleep 600", timeout_s=0.05)
 
 
-def test_children_run_from_a_loop_in_any_thread(context: Context) -> None:
+def test_children_run_from_a_loop_in_any_thread(context: NodeContext) -> None:
     found: list[FinishedProcess] = []
     thread = threading.Thread(
         target=lambda: found.append(asyncio.run(run_shell_command(context, "cat", stdin=b"there")))
@@ -379,14 +387,14 @@ def test_children_run_from_a_loop_in_any_thread(context: Context) -> None:
     assert [finished.stdout.start for finished in found] == [b"there"]
 
 
-async def test_reading_and_spooling_never_block_the_loop(context: Context) -> None:
+async def test_reading_and_spooling_never_block_the_loop(context: NodeContext) -> None:
     with blockbuster_ctx("pflow") as watched:
         watched.functions["os.read"].can_block_in("subprocess.py", "_execute_child")  # until the program is loaded
         finished = await run_shell_command(context, "cat; head -c 5000000 /dev/zero", stdin=b"x" * 3_000_000)
     assert finished.stdout.size == 8_000_000
 
 
-async def test_many_children_run_side_by_side(context: Context) -> None:
+async def test_many_children_run_side_by_side(context: NodeContext) -> None:
     many = await asyncio.gather(
         *(run_shell_command(context, f"echo {number}; cat", stdin=b"end") for number in range(50))
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, check_claim, read_statement_or_reason
-from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert_unit
+from universe.domain.units_and_dates import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert_unit
 
 E: Final[dict[str, Any]] = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
 D: Final[dict[str, Any]] = {"id": "trappist-1-d", "name": "TRAPPIST-1 d"}

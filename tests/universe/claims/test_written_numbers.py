@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.claims.written_numbers import find_numbers, normalise_number_text
+from universe.claims.quantities import find_numbers, normalise_number_text
 
 
 def read(text: str) -> list[tuple[float, str]]:

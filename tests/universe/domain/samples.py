@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from universe.domain.command_parser import parse_command
-from universe.domain.events_and_refusals import Event
-from universe.domain.reducer import Outcome, apply, reduce
+from universe.domain.command_results import Event
+from universe.domain.reducer import CommandOutcome, apply, reduce
 from universe.domain.state import EMPTY, State
 
 Json = Any
@@ -191,11 +191,11 @@ def apply_commands(*commands: Json, start: State = EMPTY) -> State:
     return state
 
 
-def outcome(state: State, given: Json) -> Outcome:
+def outcome(state: State, given: Json) -> CommandOutcome:
     return reduce(state, parse_command(given))
 
 
-def apply_accepted(state: State, given: Json) -> Outcome:
+def apply_accepted(state: State, given: Json) -> CommandOutcome:
     found = outcome(state, given)
     assert not found.is_refused, found.events
     assert found.state is not state

@@ -10,7 +10,7 @@ from tests.universe.domain.samples import RING, a_body, a_group, make_member, ou
 from tests.universe.domain.test_events_and_refusals import CASES
 from universe.domain import command_catalogue
 from universe.domain.command_parser import parse_command
-from universe.domain.events_and_refusals import is_refusal
+from universe.domain.command_results import is_refusal
 from universe.domain.state import State, parse_state
 from universe.errors import MalformedCommand
 

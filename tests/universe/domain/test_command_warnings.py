@@ -6,9 +6,9 @@ from tests.universe.domain.samples import Json, a_payload, apply_commands, outco
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_of_kinds
 from universe.domain.command_catalogue import EXAMPLES
 from universe.domain.command_parser import parse_command
-from universe.domain.command_warnings import find_command_warnings
+from universe.domain.command_results import find_command_warnings
 from universe.domain.state import EMPTY, make_state_from_plain
-from universe.systems import load_system
+from universe.domain.systems import load_system
 
 STATES = (EMPTY, apply_commands(FLAT), apply_commands(TANGLED))
 

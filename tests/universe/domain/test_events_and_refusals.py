@@ -21,7 +21,7 @@ from tests.universe.domain.samples import (
     outcome,
 )
 from universe import errors
-from universe.domain.events_and_refusals import REFUSALS, Event, get_refusal_code, is_refusal, make_refusal_error
+from universe.domain.command_results import REFUSALS, Event, get_refusal_code, is_refusal, make_refusal_error
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import CommandRefused
 

@@ -11,11 +11,10 @@ from typing import Any, Final, cast
 import pytest
 
 from tests.universe.domain.test_schemas import is_accepted, is_published
+from universe.domain.command_results import is_refusal, make_refusal_error
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
-from universe.domain.events_and_refusals import is_refusal, make_refusal_error
-from universe.domain.hierarchy import find_entity_in_cycle
 from universe.domain.reducer import apply
-from universe.domain.state import EMPTY, Plain, State, make_state_from_plain, parse_state
+from universe.domain.state import EMPTY, Plain, State, find_entity_in_cycle, make_state_from_plain, parse_state
 from universe.errors import MalformedCommand, UnknownCommand
 
 Json = dict[str, Any]

@@ -17,8 +17,7 @@ from tests.universe.domain.samples import (
     make_member,
     outcome,
 )
-from universe.domain.hierarchy import find_entity_in_cycle
-from universe.domain.state import EMPTY, State, parse_state
+from universe.domain.state import EMPTY, State, find_entity_in_cycle, parse_state
 
 MAX_DEPTH = 1_000
 

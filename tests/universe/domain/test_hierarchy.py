@@ -20,9 +20,15 @@ from tests.universe.domain.samples import (
     command,
     make_member,
 )
-from universe.domain.hierarchy import find_entity_in_cycle, find_hierarchy_problem, list_self_and_descendants
 from universe.domain.reducer import reduce
-from universe.domain.state import EMPTY, State, parse_state
+from universe.domain.state import (
+    EMPTY,
+    State,
+    find_entity_in_cycle,
+    find_hierarchy_problem,
+    list_self_and_descendants,
+    parse_state,
+)
 from universe.errors import MalformedState
 
 MAX_DEPTH = 1_000

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from tests.universe.domain.samples import a_payload
-from universe import systems
+from universe.domain import systems
 from universe.domain.command_parser import parse_command
-from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
+from universe.domain.orbits.jacobi_hierarchy import compute_orbited_mass
+from universe.domain.provenance.provenance_tracking import ChangeOrigin, update_replaced_state_provenance
 from universe.domain.reducer import reduce
 from universe.domain.state import State, make_state_from_plain, parse_state
-from universe.orbits.jacobi_hierarchy import compute_orbited_mass
-from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
+from universe.domain.units_and_dates import AU_IN_METRES, SOLAR_MASS_IN_KG
 
 Json = dict[str, Any]
 Pair = tuple[str, str, str]
@@ -242,7 +242,7 @@ class Citations(RuleBasedStateMachine):
         else:
             self.follow(
                 update_replaced_state_provenance(
-                    self.state, make_state_from_plain(plain), Origin(len(self.past) + 1, "put")
+                    self.state, make_state_from_plain(plain), ChangeOrigin(len(self.past) + 1, "put")
                 ),
                 whole=True,
             )
@@ -275,7 +275,7 @@ class Citations(RuleBasedStateMachine):
         return data.draw(st.sampled_from(sorted(self.state.stars)))
 
     def send(self, command: Json, *, attached: list[Json] = [], key: str = "", whole: Any = False) -> None:  # noqa: B006
-        outcome = reduce(self.state, parse_command(command), Origin(len(self.past) + 1, "a tester"))
+        outcome = reduce(self.state, parse_command(command), ChangeOrigin(len(self.past) + 1, "a tester"))
         if not outcome.is_refused:
             given = {(key, one["id"], field) for one in attached for field in one["fields"]}
             self.follow(outcome.state, given, whole=bool(whole))

@@ -16,9 +16,9 @@ from tests.universe.domain.naive_reducer import RULES, reduce_naively
 from tests.universe.domain.samples import Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_of_kinds
 from universe.domain.command_parser import parse_command
+from universe.domain.command_results import REFUSALS, is_refusal, make_refusal_error
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
-from universe.domain.events_and_refusals import REFUSALS, is_refusal, make_refusal_error
-from universe.domain.reducer import Outcome, apply, reduce
+from universe.domain.reducer import CommandOutcome, apply, reduce
 from universe.domain.state import EMPTY, ENTITY_KINDS, State, parse_state
 from universe.errors import MalformedCommand
 
@@ -100,7 +100,7 @@ def written(state: State) -> bytes:
     return orjson.dumps(state.to_plain(), option=orjson.OPT_SORT_KEYS)
 
 
-def assert_as_expected(command: Json, found: Outcome, state: Json, events: list[Json], refused: bool) -> None:
+def assert_as_expected(command: Json, found: CommandOutcome, state: Json, events: list[Json], refused: bool) -> None:
     """As the plain rules have it, but that what would close a circle is refused; and nothing else for that reason."""
     if command["type"] in CIRCLES and has_circle(state):
         [event] = found.events
@@ -116,7 +116,7 @@ def _once(event: Json) -> Json:
     return {"removedIds": list(dict.fromkeys(event["removedIds"]))} if "removedIds" in event else {}
 
 
-def assert_refused(before: State, found: Outcome) -> None:
+def assert_refused(before: State, found: CommandOutcome) -> None:
     assert found.state is before
     assert found.touched == {}
     [event] = found.events
@@ -126,7 +126,7 @@ def assert_refused(before: State, found: Outcome) -> None:
     assert error.hint
 
 
-def assert_touched(before: State, found: Outcome) -> None:
+def assert_touched(before: State, found: CommandOutcome) -> None:
     """Whatever differs was touched, whatever was touched is or was there, and all else is the very same object."""
     assert found.state is not before
     assert not any(is_refusal(event) for event in found.events)

@@ -15,10 +15,9 @@ from jsonschema import Draft202012Validator
 
 from tests.universe.domain import samples, strategies
 from tests.universe.domain.schema_strategies import values_of
-from universe.domain.command_catalogue import EXAMPLES
+from universe.domain.command_catalogue import EXAMPLES, make_command_schema, make_openapi_components
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import COMMAND_TYPES
-from universe.domain.schemas import make_command_schema, make_openapi_components
 from universe.errors import MalformedCommand, UnknownCommand
 
 Json = dict[str, Any]

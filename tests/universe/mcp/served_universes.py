@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import httpx
 
 from tests.universe.chosen_store import make_chosen_store
-from universe.app import make_app
+from universe.api.app import make_app
 from universe.config import UniverseConfig
 from universe.store.interface import Store
 from universe.store.memory import MemoryStore

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, Literal
 
-from universe.store.interface import Entry, Record
+from universe.store.interface import StoredEntry, UniverseRecord
 from universe.store.memory import MemoryStore
 
 SECRET: Final = "postgresql://tycho:hunter2@db.internal/universes"
@@ -41,7 +41,7 @@ class BrokenStore(MemoryStore):
         finally:
             self._gate.set()
 
-    async def read_record(self, *arguments: Any, **options: Any) -> Record | None:
+    async def read_record(self, *arguments: Any, **options: Any) -> UniverseRecord | None:
         self._break_down("record")
         return await super().read_record(*arguments, **options)
 
@@ -52,7 +52,7 @@ class BrokenStore(MemoryStore):
             await self._gate.wait()
         await super().append(*arguments, **options)
 
-    async def read_entries(self, *arguments: Any, **options: Any) -> list[Entry]:
+    async def read_entries(self, *arguments: Any, **options: Any) -> list[StoredEntry]:
         self._break_down("entries")
         return await super().read_entries(*arguments, **options)
 

@@ -14,10 +14,10 @@ from tests.universe.mcp.agents import agent, send_command
 from tests.universe.mcp.served_universes import SOON_S, Served, run_server
 from tests.universe.mcp.stream_listener import Event, Listener, open_command_stream
 from tests.universe.mcp.wire import Session, Wire, request
-from universe.event_stream import EventStreams
-from universe.jobs.service import JobService
-from universe.rest import make_rest_app
-from universe.service.positions import Positions
+from universe.api.event_stream import EventStreams
+from universe.api.rest import make_rest_app
+from universe.service.jobs.job_service import JobService
+from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
 from uraniborg.kernel.http_app import add_error_handlers
@@ -121,7 +121,7 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
         async with service.running(), jobs.running():
             yield
 
-    api = make_rest_app(service, streams, Positions(), jobs, body_limit=10_000_000, heartbeat_s=15, stall_s=30)
+    api = make_rest_app(service, streams, BodyPositions(), jobs, body_limit=10_000_000, heartbeat_s=15, stall_s=30)
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
     add_error_handlers(app)
     async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:

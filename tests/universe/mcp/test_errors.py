@@ -21,8 +21,7 @@ from tests.universe.mcp.served_universes import Json, Served, run_server, wait_b
 from tests.universe.mcp.stores import SECRET, BrokenStore, Where
 from tests.universe.mcp.stream_listener import open_command_stream
 from universe.errors import StoreUnavailable
-from universe.service.batch import Batch
-from universe.service.change_requests import ChangeRequest, ChangeResult
+from universe.service.batch import ChangeBatch, ChangeRequest, ChangeResult
 from universe.service.live_universe import LiveUniverse
 from universe.store.memory import MemoryStore
 
@@ -40,7 +39,7 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
             await wait_briefly(written.wait())
             await super().append(*arguments, **options)
 
-    def add(batch: Batch, ask: ChangeRequest) -> Any:
+    def add(batch: ChangeBatch, ask: ChangeRequest) -> Any:
         if ask.change == [command("tick", dt=13)]:
             raise RuntimeError
         return add_to(batch, ask)
@@ -51,8 +50,8 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
             queued.set()
         return future
 
-    add_to, submit_to = Batch.add_request, LiveUniverse.submit
-    monkeypatch.setattr(Batch, "add_request", add)
+    add_to, submit_to = ChangeBatch.add_request, LiveUniverse.submit
+    monkeypatch.setattr(ChangeBatch, "add_request", add)
     monkeypatch.setattr(LiveUniverse, "submit", submit)
     async with run_server(SlowStore()) as server:
         await server.make("u")

@@ -4,7 +4,7 @@ from tests.prompt_client import complete_argument, read_prompt
 from tests.requirements import requirement
 from tests.universe.mcp.agents import agent
 from tests.universe.mcp.served_universes import Served
-from universe.systems.catalogue import list_system_names
+from universe.domain.systems.catalogue import list_system_names
 
 
 @requirement("UN-17")

@@ -14,7 +14,7 @@ from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, send_command, send_refused_command
 from tests.universe.mcp.served_universes import Served, run_server, wait_briefly
 from tests.universe.mcp.wire import Wire
-from universe.store.interface import Record
+from universe.store.interface import UniverseRecord
 from universe.store.memory import MemoryStore
 from uraniborg.kernel.mcp.testing import ClientSession, McpError
 
@@ -137,7 +137,7 @@ async def test_odd_ids_are_listed_and_read_and_subscribed_to() -> None:
     store = MemoryStore()
     async with run_server(store) as server, agent(server.mcp, on_updated=reply) as client:
         for each in ODD_IDS:
-            await store.create(Record(each, "Odd", 0, "2026-11-15T00:00:00.000Z", "2026-11-15T00:00:00.000Z"))
+            await store.create(UniverseRecord(each, "Odd", 0, "2026-11-15T00:00:00.000Z", "2026-11-15T00:00:00.000Z"))
         listed = {one.name: str(one.uri) for one in (await client.list_resources()).resources}
         for each in ODD_IDS:
             assert json.loads((await read(client, listed[each])).text)["id"] == each

@@ -27,7 +27,7 @@ from tests.universe.mcp.wire import (
     refusal_in,
     request,
 )
-from universe.app import PAGES, make_app
+from universe.api.app import PAGES, make_app
 from universe.config import UniverseConfig
 from universe.store.memory import MemoryStore
 from uraniborg.kernel.mcp.testing import serve_app

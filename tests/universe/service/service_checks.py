@@ -6,11 +6,11 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from universe.service.change_requests import ChangeResult
+from universe.service.batch import ChangeResult
 from universe.service.feed import Feed
 from universe.service.universes import UniverseService
-from universe.store.interface import Entry
-from universe.store.log_verification import verify_log
+from universe.service.verification import verify_log
+from universe.store.interface import StoredEntry
 from uraniborg.kernel.errors import UraniborgError
 
 SOON_S: Final = 20
@@ -47,7 +47,7 @@ async def read_version(service: UniverseService, universe_id: str = "u") -> int:
     return (await service.view(universe_id)).version
 
 
-async def read_log(service: UniverseService, universe_id: str = "u") -> list[Entry]:
+async def read_log(service: UniverseService, universe_id: str = "u") -> list[StoredEntry]:
     """Return the whole log, which must have no gap."""
     entries = await service.store.read_entries(universe_id, after=0, limit=100_000)
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))

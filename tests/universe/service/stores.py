@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Literal
 
 from universe.errors import StoreUnavailable
-from universe.store.interface import Entry, KeyUse
+from universe.store.interface import KeyUse, StoredEntry
 from universe.store.memory import MemoryStore
 
 Trouble = Literal["writes nothing", "writes, but the answer is lost"]
@@ -54,7 +54,7 @@ class TroubledStore(MemoryStore):
         self,
         universe_id: str,
         expected_version: int,
-        entries: Sequence[Entry],
+        entries: Sequence[StoredEntry],
         key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
@@ -68,7 +68,9 @@ class TroubledStore(MemoryStore):
         if self._trouble is not None:
             raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
 
-    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(
+        self, universe_id: str, *, after: int, limit: int, upto: int | None = None
+    ) -> list[StoredEntry]:
         if happens := self.before_reading:
             self.before_reading = None
             await happens()

@@ -10,14 +10,14 @@ from typing import Any, Final
 import pytest
 
 from tests.universe.domain.samples import add_star
-from universe import systems
-from universe.jobs.service import JobService
-from universe.service.replies import describe_deletion, describe_log_entry, describe_record
+from universe.domain import systems
+from universe.service.jobs.job_service import JobService
+from universe.service.reply_encoding import describe_deletion, describe_log_entry, describe_record
 from universe.service.universes import UniverseService
-from universe.store.authors import find_actor, is_author, make_author
-from universe.store.factory import make_store
-from universe.store.interface import Entry
-from universe.store.log_verification import verify_log
+from universe.service.verification import verify_log
+from universe.store.interface import StoredEntry
+from universe.store.log_encoding import find_actor, is_author, make_author
+from universe.store.memory import make_store
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.actors import Actor, decode_actor, describe_actor, get_process_actor
 from uraniborg.kernel.change_log import read_changes
@@ -261,7 +261,7 @@ async def test_a_database_without_actors_is_migrated_and_names_none(file: Path) 
         await service.send("u", TICK)
     with closing(sqlite3.connect(file)) as connection:
         body, events, at = connection.execute("SELECT body, events, at FROM log").fetchone()
-        old = Entry.make_with_digest("u", 1, "command", body, events, at, "Tycho (REST)")
+        old = StoredEntry.make_with_digest("u", 1, "command", body, events, at, "Tycho (REST)")
         connection.execute("UPDATE log SET author = ?, digest = ?", (old.author, old.digest))
         for table, column in (("log", "identity"), ("universes", "created_by"), ("universes", "renamed_by")):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")

@@ -12,11 +12,11 @@ from tests.universe.service.stores import TroubledStore
 from tests.universe.store.sample_logs import entry
 from universe.domain.entities import Entity
 from universe.errors import TooBusy
-from universe.service import positions as positions_module
+from universe.service import state_views as positions_module
 from universe.service.feed import Feed
-from universe.service.positions import Positions
+from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
-from universe.store.interface import Entry, Superseded
+from universe.store.interface import StoredEntry, Superseded
 
 TICK = {"type": "tick"}
 
@@ -48,7 +48,7 @@ async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundr
     assert store.appends - before == 40, "10,000 in groups of 256"
 
 
-def entry_of(version: int, size: int) -> Entry:
+def entry_of(version: int, size: int) -> StoredEntry:
     return entry(version, body=b'{"type":"tick","dt":1,"note":"%b"}' % (b"x" * size))
 
 
@@ -86,7 +86,7 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
         return prepare(stars)
 
     monkeypatch.setattr(positions_module, "_make_orrery", counted)
-    positions = Positions()
+    positions = BodyPositions()
     replicas = {f"p{n}": (await service.view("u")).replica for n in range(9)}
     for key in [*list(replicas)[:8], *list(replicas)[:8]]:
         await positions.compute_at(key, replicas[key], 0)

@@ -22,13 +22,13 @@ from tests.universe.service.service_checks import (
     wait_briefly,
 )
 from tests.universe.service.stores import TroubledStore
-from universe import systems
-from universe.domain import citation_change_messages, reducer
+from universe.domain import reducer, systems
+from universe.domain.provenance import citations
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service import batch as batch_module
 from universe.service import live_universe as live_module
-from universe.service import replies
-from universe.service.change_requests import ChangeResult
+from universe.service import reply_encoding
+from universe.service.batch import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import NotFound
@@ -286,15 +286,15 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
 
     def describe_citation_changes(*given: Any) -> list[str]:
         threads.append(threading.current_thread())
-        return citation_change_messages.describe_citation_changes(*given)
+        return citations.describe_citation_changes(*given)
 
     monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
-    monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)
+    monkeypatch.setattr(reply_encoding, "_MAX_INLINE_BODIES", most)
     monkeypatch.setattr(batch_module, "reduce", reduce)
-    monkeypatch.setattr(replies, "describe_citation_changes", describe_citation_changes)
+    monkeypatch.setattr(reply_encoding, "describe_citation_changes", describe_citation_changes)
     await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t")
     result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
-    written = orjson.loads(await replies.encode_change_result(result, "events"))
+    written = orjson.loads(await reply_encoding.encode_change_result(result, "events"))
     assert any("trappist-1-h" in warning or "more" in warning for warning in written["warnings"])
     on_loop = [thread is threading.main_thread() for thread in threads]
     assert on_loop == [most > 0] * 2

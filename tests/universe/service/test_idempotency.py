@@ -15,8 +15,8 @@ from tests.universe.service.service_checks import (
     wait_briefly,
 )
 from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
-from universe.service.change_requests import ChangeResult
-from universe.service.replies import ReplyContent, encode_change_result
+from universe.service.batch import ChangeResult
+from universe.service.reply_encoding import ReplyContent, encode_change_result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import orjson
 
+from tests.universe.api.rest.processes import SOON, Served, run_server_process
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.processes import SOON, Served, run_server_process
-from universe.store.interface import Entry
-from universe.store.log_verification import verify_log
+from universe.service.verification import verify_log
+from universe.store.interface import StoredEntry
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.actors import Actor
 
@@ -97,11 +97,11 @@ def make_universes(url: str) -> None:
         assert made.status_code == 201
 
 
-async def logs(file: Path) -> dict[str, list[Entry]]:
+async def logs(file: Path) -> dict[str, list[StoredEntry]]:
     """Return the logs in the file, each of which must be intact."""
     store = SqliteStore(file)
     await store.open()
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[StoredEntry]] = {}
     for universe_id in UNIVERSES:
         verdict = await verify_log(store, universe_id)
         assert verdict.is_intact, verdict.problems
@@ -111,7 +111,7 @@ async def logs(file: Path) -> dict[str, list[Entry]]:
     return found
 
 
-def check_answered(request: Request, log: list[Entry]) -> None:
+def check_answered(request: Request, log: list[StoredEntry]) -> None:
     """Assert that the log has the commands and events of an answered request."""
     assert request.version is not None
     entries = log[request.version - len(request.commands) : request.version]
@@ -122,7 +122,7 @@ def check_answered(request: Request, log: list[Entry]) -> None:
     assert all(entry.actor == actor for entry in entries)
 
 
-def check_unanswered(request: Request, log: list[Entry]) -> None:
+def check_unanswered(request: Request, log: list[StoredEntry]) -> None:
     """Assert that the log has either all commands of an unanswered request, consecutively, or none."""
     names = {command["id"] for command in request.commands}
     places = [entry.version for entry in log if orjson.loads(entry.body)["id"] in names]

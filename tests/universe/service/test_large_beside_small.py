@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tests.universe.domain.samples import a_body
-from universe.service.positions import Positions
+from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 
@@ -41,7 +41,7 @@ async def test_no_command_undo_or_branch_stalls_in_a_large_universe_and_small_on
 ) -> None:
     times: dict[str, list[float]] = defaultdict(list)
     longest_turn = 0.0
-    positions = Positions()
+    positions = BodyPositions()
 
     async def take(name: str, work: Callable[[], Awaitable[Any]]) -> None:
         started = time.perf_counter()

@@ -19,8 +19,8 @@ from tests.universe.service.service_checks import (
 )
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.service.universes import UniverseService
+from universe.service.verification import verify_log
 from universe.store import sqlite as sqlite_module
-from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.sqlite import connect_or_read
 

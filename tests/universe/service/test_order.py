@@ -28,7 +28,7 @@ from universe.errors import (
     UnknownCommand,
 )
 from universe.service.universes import UniverseService
-from universe.store.interface import Change
+from universe.store.interface import LogChange
 
 
 async def test_a_command_is_served_announced_and_answered_only_once_it_is_written(
@@ -267,26 +267,26 @@ async def test_time_beyond_exact_integers_becomes_a_float_or_is_refused(service:
 async def test_a_listener_to_all_universes_is_notified_of_every_change_and_no_more_after_it_left(
     service: UniverseService,
 ) -> None:
-    reply: asyncio.Queue[Change] = asyncio.Queue()
+    reply: asyncio.Queue[LogChange] = asyncio.Queue()
     leave = service.add_change_listener(reply.put_nowait)
     await service.send("u", {"type": "tick"})
-    assert await wait_briefly(reply.get()) == Change("u", 1)
+    assert await wait_briefly(reply.get()) == LogChange("u", 1)
     await service.create("Other", universe_id="v")
-    assert await wait_briefly(reply.get()) == Change("v", 0)
+    assert await wait_briefly(reply.get()) == LogChange("v", 0)
     await service.delete("v")
-    assert await wait_briefly(reply.get()) == Change("v", None)
+    assert await wait_briefly(reply.get()) == LogChange("v", None)
     leave()
-    second: asyncio.Queue[Change] = asyncio.Queue()
+    second: asyncio.Queue[LogChange] = asyncio.Queue()
     service.add_change_listener(second.put_nowait)
     await service.send("u", {"type": "tick"})
-    assert await wait_briefly(second.get()) == Change("u", 2)
+    assert await wait_briefly(second.get()) == LogChange("u", 2)
     assert reply.empty()
 
 
 async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(service: UniverseService) -> None:
-    reply: asyncio.Queue[Change] = asyncio.Queue()
+    reply: asyncio.Queue[LogChange] = asyncio.Queue()
 
-    def fail(_change: Change) -> None:
+    def fail(_change: LogChange) -> None:
         raise RuntimeError("this listener is broken")
 
     leave = service.add_change_listener(fail)
@@ -295,5 +295,5 @@ async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(se
     service.add_change_listener(reply.put_nowait)
     await service.send("u", {"type": "tick"})
     async with asyncio.timeout(2):
-        while (await reply.get()) != Change("u", 2):
+        while (await reply.get()) != LogChange("u", 2):
             pass

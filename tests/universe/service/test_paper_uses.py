@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from universe import systems
-from universe.provenance.paper_uses import PaperUseIndex
+from universe.domain import systems
+from universe.service.papers import PaperUseIndex
 from universe.service.universes import UniverseService
-from universe.store.interface import Record
+from universe.store.interface import UniverseRecord
 
 AGOL = {"doi": "https://doi.org/10.3847/PSJ/ABD022", "bibkey": "agol2021"}
 
@@ -54,7 +54,7 @@ async def test_a_universe_is_read_again_only_when_it_has_changed(
     read: list[str] = []
     read_stars = other.read_stars
 
-    async def count_and_read(record: Record) -> Any:
+    async def count_and_read(record: UniverseRecord) -> Any:
         read.append(record.id)
         return await read_stars(record)
 

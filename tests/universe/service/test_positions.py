@@ -1,12 +1,12 @@
 """Prepared orbits: kept while no orbit changes, updated when one does, and prepared anew for other bodies."""
 
 from tests.universe.domain.samples import add_star
-from universe.service.positions import Positions
+from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 
 
 async def test_a_new_name_keeps_the_prepared_orbits_and_a_new_orbit_replaces_one(service: UniverseService) -> None:
-    positions = Positions()
+    positions = BodyPositions()
     for name in ("sun", "earth", "mars"):
         await service.send("u", add_star(name))
 
@@ -30,7 +30,7 @@ async def test_a_new_name_keeps_the_prepared_orbits_and_a_new_orbit_replaces_one
 
 
 async def test_a_new_universe_with_the_id_of_a_deleted_one_has_its_own_orbits(service: UniverseService) -> None:
-    positions = Positions()
+    positions = BodyPositions()
     for distance in (5.0, 6.0):
         await service.send("u", add_star("earth"))
         await service.send("u", {"type": "updateStar", "id": "earth", "payload": {"orbitalDistance": distance}})

@@ -20,7 +20,7 @@ from tests.universe.service.service_checks import (
 from universe.errors import StarNotFound, UniverseNotFound
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
-from universe.store.interface import Change
+from universe.store.interface import LogChange
 from universe.store.sqlite import SqliteStore
 
 TICK = {"type": "tick"}
@@ -122,7 +122,7 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
 async def test_a_universe_made_in_one_process_is_known_and_announced_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
-    reply: asyncio.Queue[Change] = asyncio.Queue()
+    reply: asyncio.Queue[LogChange] = asyncio.Queue()
     there.add_change_listener(reply.put_nowait)
     made = await here.create("New")
     assert (await there.send(made.id, TICK)).version == 1

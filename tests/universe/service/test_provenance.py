@@ -10,15 +10,15 @@ import pytest
 
 from tests.universe.actors import name_actor
 from tests.universe.domain.samples import a_payload
-from universe import systems
+from universe.domain import systems
+from universe.domain.provenance.value_status import compute_value_status
 from universe.errors import MalformedRequest, StarNotFound
-from universe.provenance.value_origins import find_value_inputs, trace_value_origin
-from universe.provenance.value_status import compute_value_status
 from universe.service.argument_validation import check_and_strip_author
-from universe.service.replies import describe_log_entry
+from universe.service.reply_encoding import describe_log_entry
 from universe.service.universes import UniverseService
-from universe.store.interface import Entry
-from universe.store.log_verification import verify_log
+from universe.service.value_origins import find_value_inputs, trace_value_origin
+from universe.service.verification import verify_log
+from universe.store.interface import StoredEntry
 from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.actors import describe_actor, get_process_actor
@@ -64,7 +64,7 @@ async def test_another_author_is_damage(trappist: UniverseService) -> None:
     assert entry.is_intact("t")
     assert not entry._replace(author="Kepler").is_intact("t")
     assert not entry._replace(author=None).is_intact("t")
-    unknown = Entry.make_with_digest("t", 2, entry.kind, entry.body, entry.events, entry.at)
+    unknown = StoredEntry.make_with_digest("t", 2, entry.kind, entry.body, entry.events, entry.at)
     assert unknown.is_intact("t")
     assert not unknown._replace(author="").is_intact("t")
 
@@ -118,11 +118,13 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
     async with UniverseService(SqliteStore(file)).running() as service:
         await service.create("T", systems.load_system("trappist-1"), universe_id="t")
     with closing(sqlite3.connect(file)) as connection:
-        old = Entry.make_with_digest("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
+        old = StoredEntry.make_with_digest(
+            "t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z"
+        )
         connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL, NULL)", old[:6])
         connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
         first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
-        digest = Entry.make_with_digest("t", 1, *first).digest
+        digest = StoredEntry.make_with_digest("t", 1, *first).digest
         connection.execute("UPDATE log SET author = NULL, identity = NULL, digest = ? WHERE version = 1", (digest,))
         connection.execute("ALTER TABLE log DROP COLUMN identity")
         connection.execute("ALTER TABLE log DROP COLUMN author")
@@ -163,7 +165,7 @@ async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: U
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
     (source,) = (await trace(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
-    assert (source["dataFile"], source["location"]) == ("universe/systems/data/trappist-1.json", None)
+    assert (source["dataFile"], source["location"]) == ("universe/domain/systems/data/trappist-1.json", None)
     (source,) = (await trace(trappist, "t", E, "radius"))["sources"]
     assert source["conversion"] == "0.92 Earth radii, drawn 5 times as large = 0.0001961208396 AU"
     (source,) = (await trace(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]

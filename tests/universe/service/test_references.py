@@ -8,11 +8,11 @@ import orjson
 from tests.universe.domain.samples import a_body, add_star
 from tests.universe.service.service_checks import assert_log_intact, read_log, read_state
 from universe.service.universes import UniverseService
-from universe.store.interface import Entry, EntryKind, Record
+from universe.store.interface import EntryKind, StoredEntry, UniverseRecord
+from universe.store.log_encoding import decode_json, put_citations_back
 from universe.store.memory import MemoryStore
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
-from universe.store.state_encoding import decode_json, put_citations_back
 
 BODIES = 2_000
 AT = "2026-01-02T03:04:05.678Z"
@@ -134,10 +134,10 @@ async def test_an_undo_with_a_copy_of_the_state_is_still_read() -> None:
     kinds: tuple[EntryKind, ...] = ("restore", "command", "restore")
     events = [{"type": "stateRestored", "reason": "undo", "toVersion": 1}]
     log = [
-        Entry.make_with_digest("old", number, kind, orjson.dumps(body), orjson.dumps(events), AT)
+        StoredEntry.make_with_digest("old", number, kind, orjson.dumps(body), orjson.dumps(events), AT)
         for number, (kind, body) in enumerate(zip(kinds, bodies, strict=True), 1)
     ]
-    await store.create(Record("old", "Old", 3, AT, AT), log)
+    await store.create(UniverseRecord("old", "Old", 3, AT, AT), log)
     assert list((await rebuild_replica(store, "old")).state.stars) == ["sun"]
     async with UniverseService(store).running() as service:
         await service.restore("old", 2)

@@ -29,9 +29,9 @@ from universe.errors import (
     NothingToUndo,
     VersionConflict,
 )
-from universe.service.change_requests import ChangeResult
+from universe.service.batch import ChangeResult
 from universe.service.universes import UniverseService
-from universe.store.log_verification import verify_log
+from universe.service.verification import verify_log
 from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages, rebuild_replica
 from universe.store.sqlite import SqliteStore
 

@@ -10,8 +10,8 @@ import sys
 
 import orjson
 
-from universe.store.factory import make_store
-from universe.store.interface import Entry, Superseded
+from universe.store.interface import StoredEntry, Superseded
+from universe.store.memory import make_store
 
 AT = "2026-01-02T03:04:06.000Z"
 
@@ -23,7 +23,7 @@ async def append(address: str, universe_id: str, writer: str, times: int, batch:
     while not times or done < times:
         bodies = [orjson.dumps({"writer": writer, "append": done, "part": part}) for part in range(batch)]
         entries = [
-            Entry.make_with_digest(universe_id, version + 1 + part, "command", body, b"[]", AT)
+            StoredEntry.make_with_digest(universe_id, version + 1 + part, "command", body, b"[]", AT)
             for part, body in enumerate(bodies)
         ]
         try:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
-from universe.store.interface import Change, Entry, Record, Snapshot, Store
+from universe.store.interface import LogChange, Store, StoredEntry, StoredSnapshot, UniverseRecord
 
 AT = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:04:06.000Z"
@@ -13,20 +13,22 @@ SOON_S = 20
 """The timeout in seconds of everything that a test waits for."""
 
 
-def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name: str = "A universe") -> Record:
-    return Record(universe_id, name, version, created_at, created_at)
+def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name: str = "A universe") -> UniverseRecord:
+    return UniverseRecord(universe_id, name, version, created_at, created_at)
 
 
-def entry(version: int, universe_id: str = "u", body: bytes = b'{"type":"tick","dt":1}', at: str = LATER) -> Entry:
-    return Entry.make_with_digest(universe_id, version, "command", body, b"[]", at)
+def entry(
+    version: int, universe_id: str = "u", body: bytes = b'{"type":"tick","dt":1}', at: str = LATER
+) -> StoredEntry:
+    return StoredEntry.make_with_digest(universe_id, version, "command", body, b"[]", at)
 
 
-def entries(first: int, last: int, universe_id: str = "u") -> list[Entry]:
+def entries(first: int, last: int, universe_id: str = "u") -> list[StoredEntry]:
     return [entry(version, universe_id, b'{"type":"tick","dt":%d}' % version) for version in range(first, last + 1)]
 
 
-def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}') -> Snapshot:
-    return Snapshot(version, state, Snapshot.compute_digest(universe_id, version, state))
+def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}') -> StoredSnapshot:
+    return StoredSnapshot(version, state, StoredSnapshot.compute_digest(universe_id, version, state))
 
 
 async def create_universe(store: Store, universe_id: str = "u", count: int = 0) -> None:
@@ -34,7 +36,7 @@ async def create_universe(store: Store, universe_id: str = "u", count: int = 0) 
     await store.create(record(universe_id, count), entries(1, count, universe_id))
 
 
-async def read_log(store: Store, universe_id: str = "u") -> list[Entry]:
+async def read_log(store: Store, universe_id: str = "u") -> list[StoredEntry]:
     return await store.read_entries(universe_id, after=0, limit=100_000)
 
 
@@ -63,17 +65,17 @@ class ChangeCollector:
     """The changes that a store has reported since the start of `listen`."""
 
     def __init__(self) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[LogChange] = []
         self._more = asyncio.Condition()
 
     async def listen(self, store: Store) -> None:
-        async with aclosing(cast("AsyncGenerator[Change]", store.watch_changes())) as changes:
+        async with aclosing(cast("AsyncGenerator[LogChange]", store.watch_changes())) as changes:
             async for change in changes:
                 async with self._more:
                     self.changes.append(change)
                     self._more.notify_all()
 
-    async def until(self, *expected: Change, within_s: float = SOON_S) -> None:
+    async def until(self, *expected: LogChange, within_s: float = SOON_S) -> None:
         """Wait until all of these changes were received in this order, with any others between them."""
         await self.until_so(lambda: _are_within(expected, self.changes), f"{expected}", within_s)
 
@@ -109,6 +111,6 @@ async def collect_changes(store: Store) -> AsyncGenerator[ChangeCollector]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-def _are_within(expected: tuple[Change, ...], reply: list[Change]) -> bool:
+def _are_within(expected: tuple[LogChange, ...], reply: list[LogChange]) -> bool:
     rest = iter(reply)
     return all(change in rest for change in expected)

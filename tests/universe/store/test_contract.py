@@ -18,19 +18,19 @@ from tests.universe.store.sample_logs import (
     snapshot,
 )
 from universe.errors import UniverseNotFound
-from universe.store.factory import make_store
 from universe.store.interface import (
     BranchesDepend,
-    Change,
-    Entry,
+    BranchSource,
     EntryKind,
     KeyUse,
-    Record,
-    Snapshot,
-    Source,
+    LogChange,
     Store,
+    StoredEntry,
+    StoredSnapshot,
     Superseded,
+    UniverseRecord,
 )
+from universe.store.memory import make_store
 from uraniborg.kernel.errors import Conflict
 
 ODD_IDS = [
@@ -82,7 +82,7 @@ class TestUniverses:
         await store.ping()
 
     async def test_a_created_universe_is_read_back_unchanged(self, store: Store) -> None:
-        given = Record("u", "Eine Welt 🪐", 0, AT, LATER)
+        given = UniverseRecord("u", "Eine Welt 🪐", 0, AT, LATER)
         await store.create(given)
         assert await store.read_record("u") == given
         assert await read_log(store) == []
@@ -123,7 +123,7 @@ class TestUniverses:
     async def test_a_new_name_changes_nothing_else_but_the_time(self, store: Store) -> None:
         await create_universe(store, count=2)
         assert await store.rename("u", "Ptolemy's", LATER)
-        assert await store.read_record("u") == Record("u", "Ptolemy's", 2, AT, LATER)
+        assert await store.read_record("u") == UniverseRecord("u", "Ptolemy's", 2, AT, LATER)
         await store.append("u", 2, [entry(3)])
 
     async def test_a_deleted_universe_leaves_nothing_for_the_next_of_its_id(self, store: Store) -> None:
@@ -169,9 +169,9 @@ class TestUniverses:
         assert await store.find_key_use(universe_id, "k") is None
         assert await store.find_latest_snapshot(universe_id) is None
         assert await store.list_snapshot_versions(universe_id) == []
-        await store.put_snapshot(universe_id, Snapshot(1, b"{}", b"digest"))
+        await store.put_snapshot(universe_id, StoredSnapshot(1, b"{}", b"digest"))
         with pytest.raises(UniverseNotFound):
-            await store.append(universe_id, 0, [Entry(1, "command", b"{}", b"[]", AT, b"digest")])
+            await store.append(universe_id, 0, [StoredEntry(1, "command", b"{}", b"[]", AT, b"digest")])
 
 
 class TestLists:
@@ -212,16 +212,16 @@ class TestLists:
     async def test_records_show_the_latest_version(self, store: Store) -> None:
         await create_universe(store)
         await store.append("u", 0, entries(1, 2))
-        assert await store.list_records(limit=1) == [Record("u", "A universe", 2, AT, LATER)]
+        assert await store.list_records(limit=1) == [UniverseRecord("u", "A universe", 2, AT, LATER)]
 
 
 class TestLog:
     async def test_appended_entries_are_read_back_to_the_byte(self, store: Store) -> None:
         await create_universe(store)
-        odd = Entry(1, "restore", bytes(range(256)), b"\xff\0", LATER, b"\0digest\xff")
+        odd = StoredEntry(1, "restore", bytes(range(256)), b"\xff\0", LATER, b"\0digest\xff")
         await store.append("u", 0, [odd, entry(2)])
         assert await read_log(store) == [odd, entry(2)]
-        assert await store.read_record("u") == Record("u", "A universe", 2, AT, LATER)
+        assert await store.read_record("u") == UniverseRecord("u", "A universe", 2, AT, LATER)
 
     async def test_an_append_to_another_version_is_refused_with_the_current_one_and_leaves_nothing(
         self, store: Store
@@ -358,7 +358,7 @@ class TestSnapshots:
 
     async def test_one_of_the_same_version_takes_the_place_of_the_first(self, store: Store) -> None:
         await create_universe(store, count=2)
-        await store.put_snapshot("u", Snapshot(2, b"damaged", b"?"))
+        await store.put_snapshot("u", StoredSnapshot(2, b"damaged", b"?"))
         await store.put_snapshot("u", snapshot(2))
         assert await store.find_latest_snapshot("u") == snapshot(2)
         assert await store.list_snapshot_versions("u") == [2]
@@ -393,7 +393,7 @@ class TestChanges:
             await store.append("🪐\n 1", 0, entries(1, 3, "🪐\n 1"))
             await store.append("🪐\n 1", 3, entries(4, 4, "🪐\n 1"))
             await store.delete("🪐\n 1")
-            expected = [Change("🪐\n 1", version) for version in (0, 3, 4, None)]
+            expected = [LogChange("🪐\n 1", version) for version in (0, 3, 4, None)]
             await one.until(*expected)
             await other.until(*expected)
 
@@ -414,15 +414,15 @@ class TestChanges:
             await attempt(store.create(record()))
             await store.delete("missing")
             await create_universe(store, "last")
-            await received.until(Change("last", 0))
-            assert set(received.changes) <= {Change("last", 0), Change("u", 1)}
+            await received.until(LogChange("last", 0))
+            assert set(received.changes) <= {LogChange("last", 0), LogChange("u", 1)}
 
     async def test_a_listener_that_has_stopped_does_not_stop_another(self, store: Store) -> None:
         async with collect_changes(store):
             await create_universe(store, "first")
         async with collect_changes(store) as received:
             await create_universe(store)
-            await received.until(Change("u", 0))
+            await received.until(LogChange("u", 0))
 
 
 class TestTwoStoresAtOnePlace:
@@ -431,7 +431,7 @@ class TestTwoStoresAtOnePlace:
         await create_universe(one)
         await one.append("u", 0, entries(1, 3), [KeyUse("k", b"r", 1, 3)])
         await one.put_snapshot("u", snapshot(3))
-        assert await other.read_record("u") == Record("u", "A universe", 3, AT, LATER)
+        assert await other.read_record("u") == UniverseRecord("u", "A universe", 3, AT, LATER)
         assert await read_log(other) == entries(1, 3)
         assert await other.find_key_use("u", "k") == KeyUse("k", b"r", 1, 3)
         assert await other.find_latest_snapshot("u") == snapshot(3)
@@ -465,11 +465,11 @@ class TestTwoStoresAtOnePlace:
         async with collect_changes(one) as received:
             await received.until_connected_to(other)
             await create_universe(other, "u", 1)
-            await received.until(Change("u", 1))
+            await received.until(LogChange("u", 1))
             await other.append("u", 1, entries(2, 5))
-            await received.until(Change("u", 5))
+            await received.until(LogChange("u", 5))
             await other.delete("u")
-            await received.until(Change("u", None))
+            await received.until(LogChange("u", None))
 
     async def test_a_store_opened_later_finds_the_stored_universes(self, address: str) -> None:
         first = make_store(address)
@@ -492,7 +492,7 @@ class TestTwoStoresAtOnePlace:
 class TestBranches:
     async def test_a_source_cannot_be_deleted_until_its_branch_has_a_first_snapshot(self, store: Store) -> None:
         await create_universe(store, "u", 2)
-        await store.create(record("branch", 1), entries(1, 1, "branch"), source=Source("u", AT, 2))
+        await store.create(record("branch", 1), entries(1, 1, "branch"), source=BranchSource("u", AT, 2))
         assert await store.list_dependent_branches("u") == ["branch"]
         with pytest.raises(BranchesDepend):
             await store.delete("u")
@@ -505,13 +505,13 @@ class TestBranches:
 
     async def test_a_deleted_branch_does_not_hold_its_source(self, store: Store) -> None:
         await create_universe(store, "u", 1)
-        await store.create(record("branch", 1), entries(1, 1, "branch"), source=Source("u", AT, 1))
+        await store.create(record("branch", 1), entries(1, 1, "branch"), source=BranchSource("u", AT, 1))
         assert await store.delete("branch")
         assert await store.delete("u")
 
-    @pytest.mark.parametrize("source", [Source("gone", AT, 1), Source("u", LATER, 1)])
+    @pytest.mark.parametrize("source", [BranchSource("gone", AT, 1), BranchSource("u", LATER, 1)])
     async def test_a_branch_of_a_universe_that_does_not_exist_is_not_created(
-        self, store: Store, source: Source
+        self, store: Store, source: BranchSource
     ) -> None:
         await create_universe(store, "u", 1)
         with pytest.raises(UniverseNotFound):
@@ -521,7 +521,7 @@ class TestBranches:
     async def test_a_branch_with_an_id_that_is_taken_is_refused(self, store: Store) -> None:
         await create_universe(store, "u", 1)
         with pytest.raises(Conflict):
-            await store.create(record("u", 1), entries(1, 1, "u"), source=Source("u", AT, 1))
+            await store.create(record("u", 1), entries(1, 1, "u"), source=BranchSource("u", AT, 1))
 
 
 class TestLookups:
@@ -529,7 +529,7 @@ class TestLookups:
 
     async def test_the_last_reference_and_the_start_of_a_change_are_found(self, store: Store) -> None:
         log = [
-            Entry.make_with_digest("u", version, kind, b"{}", b"[]", LATER)
+            StoredEntry.make_with_digest("u", version, kind, b"{}", b"[]", LATER)
             for version, kind in enumerate(self.KINDS, 1)
         ]
         await store.create(record("u", 6), log)

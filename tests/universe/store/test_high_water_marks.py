@@ -17,13 +17,12 @@ import pytest
 from tests.universe.postgres_server import PostgresServer
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
+from universe.service.verification import accept_lost_versions, flush_and_read_store_marks, verify_log, verify_universes
 from universe.store.high_water_mark_file import MarkFile
-from universe.store.high_water_marks import Head, Loss, Mark
+from universe.store.high_water_marks import Head, Loss, WrittenMark
 from universe.store.interface import Store
-from universe.store.log_verification import flush_and_read_store_marks, verify_log
 from universe.store.postgres import PostgresStore
 from universe.store.sqlite import SqliteStore
-from universe.verification import accept_lost_versions, verify_universes
 
 TICK = {"type": "tick", "dt": 1}
 
@@ -327,7 +326,7 @@ def test_the_highest_version_counts_in_any_order(tmp_path: Path) -> None:
     for version in (5, 7, 6):
         marks.schedule_marks([head(version)])
         marks.close()
-    assert marks.flush_and_read_marks().marks == {("u", "then"): Mark(7, "07")}
+    assert marks.flush_and_read_marks().marks == {("u", "then"): WrittenMark(7, "07")}
 
 
 def test_marks_are_written_soon_without_a_request(tmp_path: Path) -> None:
@@ -337,11 +336,11 @@ def test_marks_are_written_soon_without_a_request(tmp_path: Path) -> None:
     deadline = time.monotonic() + 20
     while not reader.flush_and_read_marks().marks and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert reader.flush_and_read_marks().marks == {("u", "then"): Mark(5, "05")}
+    assert reader.flush_and_read_marks().marks == {("u", "then"): WrittenMark(5, "05")}
     marks.close()
     marks.schedule_marks([head(6)])
     marks.close()
-    assert reader.flush_and_read_marks().marks == {("u", "then"): Mark(6, "06")}
+    assert reader.flush_and_read_marks().marks == {("u", "then"): WrittenMark(6, "06")}
 
 
 def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> None:
@@ -349,7 +348,7 @@ def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> 
     marks.schedule_marks([head(5)])
     marks.mark_deleted("u", "then")
     marks.schedule_marks([head(6), head(1, made="later")])
-    assert marks.flush_and_read_marks().marks == {("u", "later"): Mark(1, "01")}
+    assert marks.flush_and_read_marks().marks == {("u", "later"): WrittenMark(1, "01")}
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00garbage", b'12345678 {"is":"mark","id":"u","made":"then"'])
@@ -360,7 +359,7 @@ def test_damaged_lines_are_skipped_and_the_next_are_read(tmp_path: Path, damage:
     with (tmp_path / "m").open("ab") as file:
         file.write(damage)
     marks.schedule_marks([head(6, "v")])
-    assert set(marks.flush_and_read_marks().marks.values()) == {Mark(5, "05"), Mark(6, "06")}
+    assert set(marks.flush_and_read_marks().marks.values()) == {WrittenMark(5, "05"), WrittenMark(6, "06")}
 
 
 def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
@@ -370,7 +369,7 @@ def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
     whole = (tmp_path / "m").read_bytes()
     for at in range(len(whole)):
         (tmp_path / "m").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert set(marks.flush_and_read_marks().marks.values()) <= {Mark(5, "05")}
+        assert set(marks.flush_and_read_marks().marks.values()) <= {WrittenMark(5, "05")}
 
 
 def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
@@ -399,11 +398,14 @@ def test_losses_outlast_compaction(tmp_path: Path) -> None:
     marks.schedule_marks([head(5), head(3, "v")])
     marks.record_losses_and_advance_marks(marks.flush_and_read_marks(), [head(4)])
     known = marks.flush_and_read_marks()
-    assert known.losses == {("u", "then"): [Loss(Mark(5, "05"), 4)], ("v", "then"): [Loss(Mark(3, "03"), None)]}
-    assert known.marks == {("u", "then"): Mark(4, "04")}
+    assert known.losses == {
+        ("u", "then"): [Loss(WrittenMark(5, "05"), 4)],
+        ("v", "then"): [Loss(WrittenMark(3, "03"), None)],
+    }
+    assert known.marks == {("u", "then"): WrittenMark(4, "04")}
     assert known.format_lines()
     marks.accept_losses([head(4)], "v")
-    assert marks.flush_and_read_marks().losses == {("u", "then"): [Loss(Mark(5, "05"), 4)]}
+    assert marks.flush_and_read_marks().losses == {("u", "then"): [Loss(WrittenMark(5, "05"), 4)]}
 
 
 # PostgreSQL

@@ -12,11 +12,11 @@ from tests.universe.domain.samples import add_star
 from tests.universe.store.sample_logs import snapshot
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
-from universe.store.interface import Entry, Snapshot
-from universe.store.log_verification import verify_log
+from universe.service.verification import verify_log
+from universe.store.interface import StoredEntry, StoredSnapshot
 from universe.store.memory import MemoryStore
 
-Log = list[Entry]
+Log = list[StoredEntry]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def resealed(at: int, command: dict[str, Any]) -> Callable[[Log], None]:
 
     def alter(log: Log) -> None:
         old = log[at - 1]
-        log[at - 1] = Entry.make_with_digest("u", at, old.kind, orjson.dumps(command), old.events, old.at)
+        log[at - 1] = StoredEntry.make_with_digest("u", at, old.kind, orjson.dumps(command), old.events, old.at)
 
     return alter
 
@@ -130,7 +130,7 @@ async def test_a_snapshot_that_was_altered_is_found(store: MemoryStore) -> None:
 
 async def test_a_snapshot_of_another_state_is_found(store: MemoryStore) -> None:
     state = orjson.dumps({**orjson.loads(store._universes["u"].snapshots[3].state), "time": 7})
-    store._universes["u"].snapshots[3] = Snapshot(3, state, Snapshot.compute_digest("u", 3, state))
+    store._universes["u"].snapshots[3] = StoredSnapshot(3, state, StoredSnapshot.compute_digest("u", 3, state))
     assert await found(store) == [(3, "the snapshot differs from the replayed state")]
 
 

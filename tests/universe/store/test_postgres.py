@@ -31,11 +31,11 @@ from tests.universe.store.sample_logs import (
 )
 from tests.universe.store.wire import Wire, open_wire
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
+from universe.service.verification import verify_log
 from universe.store import postgres_database, postgres_listener
-from universe.store.authors import make_author
-from universe.store.factory import make_store
-from universe.store.interface import Change, Entry
-from universe.store.log_verification import verify_log
+from universe.store.interface import LogChange, StoredEntry
+from universe.store.log_encoding import make_author
+from universe.store.memory import make_store
 from universe.store.postgres import PostgresStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.actors import Actor
@@ -124,7 +124,7 @@ class TestServerThatGoes:
             await wait_until_it_works(store.ping)
             assert await read_log(store) == entries(1, 3)
             await wait_until_it_works(lambda: store.append("u", 3, [entry(4)]))
-            await received.until(Change("u", 4))
+            await received.until(LogChange("u", 4))
 
     async def test_acknowledged_changes_survive_a_crash_of_the_server(
         self, store: PostgresStore, postgres_server: PostgresServer, postgres_dsn: str
@@ -245,7 +245,7 @@ class TestListening:
             await create_universe(store, universe_id, 1)
         async with collect_changes(far) as received:
             await create_universe(store, "last")
-            await received.until(Change("last", 0))
+            await received.until(LogChange("last", 0))
             wire.cut()
             await store.append("moved", 1, entries(2, 4, "moved"))
             await store.delete("deleted")
@@ -254,12 +254,12 @@ class TestListening:
             await create_universe(store, "new", 2)
             del received.changes[:]
             wire.mend()
-            await received.until(Change("moved", 4))
-            await received.until(Change("deleted", None))
-            await received.until(Change("recreated", None), Change("recreated", 1))
-            await received.until(Change("new", 2))
+            await received.until(LogChange("moved", 4))
+            await received.until(LogChange("deleted", None))
+            await received.until(LogChange("recreated", None), LogChange("recreated", 1))
+            await received.until(LogChange("new", 2))
             await store.append("new", 2, entries(3, 3, "new"))
-            await received.until(Change("new", 3))
+            await received.until(LogChange("new", 3))
             assert "still" not in {change.universe_id for change in received.changes}
 
     async def test_a_connection_that_the_server_ended_is_made_again(
@@ -271,7 +271,7 @@ class TestListening:
             for version in range(3):
                 assert "t" in postgres_server.sql(f"{ending} AND pid <> pg_backend_pid()")
                 await wait_until_it_works(lambda version=version: store.append("u", version, [entry(version + 1)]))
-                await received.until(Change("u", version + 1))
+                await received.until(LogChange("u", version + 1))
 
     async def test_a_server_that_died_without_a_word_is_noticed(
         self, store: PostgresStore, far: PostgresStore, wire: Wire, monkeypatch: pytest.MonkeyPatch
@@ -287,7 +287,7 @@ class TestListening:
                     await asyncio.sleep(0.01)
             await create_universe(store)
             wire.mend()
-            await received.until(Change("u", 0))
+            await received.until(LogChange("u", 0))
 
     async def test_two_places_in_one_database_receive_nothing_from_each_other(
         self, store: PostgresStore, postgres_server: PostgresServer
@@ -299,17 +299,17 @@ class TestListening:
         ):
             await create_universe(other, "there")
             await create_universe(store, "here")
-            await received.until(Change("here", 0))
-            await received_there.until(Change("there", 0))
-            assert received.changes == [Change("here", 0)]
-            assert received_there.changes == [Change("there", 0)]
+            await received.until(LogChange("here", 0))
+            await received_there.until(LogChange("there", 0))
+            assert received.changes == [LogChange("here", 0)]
+            assert received_there.changes == [LogChange("there", 0)]
 
     async def test_a_listener_ends_when_the_store_closes(self, store: PostgresStore) -> None:
         listened = asyncio.create_task(_all_changes(store))
         await asyncio.sleep(0)
         await create_universe(store)
         await store.close()
-        assert await asyncio.wait_for(listened, SOON_S) in ([], [Change("u", 0)])
+        assert await asyncio.wait_for(listened, SOON_S) in ([], [LogChange("u", 0)])
         with pytest.raises(StoreUnavailable):
             await anext(store.watch_changes())
 
@@ -328,7 +328,7 @@ class TestListening:
                 run_append_process(postgres_dsn, "b", times=25) as two,
             ):
                 printed = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
-            await received.until(*(Change("u", version) for version in range(1, 51)))
+            await received.until(*(LogChange("u", version) for version in range(1, 51)))
         assert printed == list(range(1, 51))
         log = await read_log(store)
         assert all(one.is_intact("u") for one in log)
@@ -337,7 +337,7 @@ class TestListening:
             assert [body["append"] for body in bodies if body["writer"] == writer] == list(range(25))
 
 
-async def _all_changes(store: PostgresStore) -> list[Change]:
+async def _all_changes(store: PostgresStore) -> list[LogChange]:
     return [change async for change in store.watch_changes()]
 
 
@@ -389,7 +389,7 @@ class TestWhatItKeeps:
         longest = "".join(chr(0x1F300 + n % 500) for n in range(500))
         async with collect_changes(store) as received:
             await create_universe(store, longest, 1)
-            await received.until(Change(longest, 1))
+            await received.until(LogChange(longest, 1))
         assert await store.read_record(longest) == record(longest, 1)
 
     async def test_ids_sort_alike_for_any_collation_of_the_database(self, postgres_server: PostgresServer) -> None:
@@ -502,7 +502,7 @@ async def test_a_database_without_authors_is_migrated_once_by_servers_that_start
         assert [one.author for one in await read_log(first)] == [None, None]
         assert [one.actor for one in await read_log(first)] == [None, None]
         tycho = make_author(Actor(kind="person", name="Tycho", authenticated="sign_in"))
-        signed = Entry.make_with_digest("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, *tycho)
+        signed = StoredEntry.make_with_digest("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, *tycho)
         await first.append("u", 2, [signed])
         assert (await read_log(second))[2] == signed
         assert (await verify_log(second, "u")).is_intact

@@ -11,9 +11,9 @@ from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, make_state_from_plain
 from universe.errors import LogDamaged
 from universe.store import replica as replica_module
-from universe.store.interface import Entry, Snapshot
+from universe.store.interface import StoredEntry, StoredSnapshot
 from universe.store.memory import MemoryStore
-from universe.store.recent_changes import Step
+from universe.store.recent_changes import RecentChange
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 
 BODY = {
@@ -50,22 +50,22 @@ STORY: list[dict[str, Any]] = [
 """Commands, and states of earlier versions that are put back."""
 
 
-def reply(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
+def reply(story: list[dict[str, Any]]) -> tuple[list[StoredEntry], list[State]]:
     """Return the log of these steps, and the empty state followed by the state after each entry."""
-    log: list[Entry] = []
+    log: list[StoredEntry] = []
     states = [EMPTY]
     for version, step in enumerate(story, 1):
         if "restore" in step:
             plain = states[int(step["restore"])].to_plain()
             body = orjson.dumps({"reason": "undo", "toVersion": step["restore"], "state": plain})
-            log.append(Entry.make_with_digest("u", version, "restore", body, b"[]", LATER))
+            log.append(StoredEntry.make_with_digest("u", version, "restore", body, b"[]", LATER))
             states.append(make_state_from_plain(orjson.loads(orjson.dumps(plain))))
         else:
             command = parse_command(step)
             outcome = reduce(states[-1], command)
             assert not outcome.is_refused, step
             body, events = orjson.dumps(command), orjson.dumps(outcome.events)
-            log.append(Entry.make_with_digest("u", version, "command", body, events, LATER))
+            log.append(StoredEntry.make_with_digest("u", version, "command", body, events, LATER))
             states.append(outcome.state)
     return log, states
 
@@ -74,15 +74,15 @@ LOG, STATES = reply(STORY)
 LAST = len(LOG)
 
 
-async def kept(log: list[Entry] = LOG) -> MemoryStore:
+async def kept(log: list[StoredEntry] = LOG) -> MemoryStore:
     store = MemoryStore()
     await store.create(record(version=len(log)), log)
     return store
 
 
-def snapshot_of(version: int) -> Snapshot:
+def snapshot_of(version: int) -> StoredSnapshot:
     state = orjson.dumps(STATES[version].to_plain())
-    return Snapshot(version, state, Snapshot.compute_digest("u", version, state))
+    return StoredSnapshot(version, state, StoredSnapshot.compute_digest("u", version, state))
 
 
 @pytest.mark.parametrize("page", [1, 4, 1_000])
@@ -104,11 +104,11 @@ async def test_the_state_at_every_version_is_unchanged(
 
 @pytest.mark.parametrize("last", [7, LAST])
 def test_steps_applied_together_leave_the_same_replica_as_one_after_another(last: int) -> None:
-    state, steps = EMPTY, list[Step]()
+    state, steps = EMPTY, list[RecentChange]()
     for command in STORY[:last]:
         if "restore" not in command:
             state, _, touched = reduce(state, parse_command(command))
-            steps.append(Step(len(steps) + 1, state, touched))
+            steps.append(RecentChange(len(steps) + 1, state, touched))
     together, one_by_one = Replica("u"), Replica("u")
     together.advance_through(steps)
     for step in steps:
@@ -136,12 +136,12 @@ async def test_entries_before_a_snapshot_are_not_read() -> None:
         snapshot_of(11)._replace(state=snapshot_of(11).state.replace(b"earth", b"aarth")),
         snapshot_of(11)._replace(digest=b"?"),
         snapshot_of(10)._replace(version=11),
-        Snapshot(11, b"{", b""),
-        Snapshot(11, b"{}", Snapshot.compute_digest("another", 11, b"{}")),
+        StoredSnapshot(11, b"{", b""),
+        StoredSnapshot(11, b"{}", StoredSnapshot.compute_digest("another", 11, b"{}")),
     ],
     ids=["state", "digest", "version", "cut off", "of another universe"],
 )
-async def test_a_damaged_snapshot_is_not_believed(damaged: Snapshot) -> None:
+async def test_a_damaged_snapshot_is_not_believed(damaged: StoredSnapshot) -> None:
     store = await kept()
     await store.put_snapshot("u", damaged)
     assert (await rebuild_replica(store, "u")).state == STATES[LAST]
@@ -175,7 +175,7 @@ async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read(
 
 
 async def test_an_entry_of_another_universe_is_refused_as_damage() -> None:
-    stranger = Entry.make_with_digest("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
+    stranger = StoredEntry.make_with_digest("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
     with pytest.raises(LogDamaged, match="Entry 2 "):
         await rebuild_replica(await kept([LOG[0], stranger, *LOG[2:]]), "u")
 
@@ -196,7 +196,7 @@ async def test_a_missing_end_is_named() -> None:
 
 async def test_an_entry_that_cannot_follow_is_named() -> None:
     impossible = orjson.dumps({"type": "removeStar", "id": "nobody"})
-    refused = Entry.make_with_digest("u", 4, "command", impossible, b"[]", LATER)
+    refused = StoredEntry.make_with_digest("u", 4, "command", impossible, b"[]", LATER)
     with pytest.raises(LogDamaged, match=r"Entry 4 .* cannot follow"):
         await rebuild_replica(await kept([*LOG[:3], refused]), "u")
 
@@ -217,7 +217,7 @@ async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -
     assert (await rebuild_replica(store, "u")).state == states[-1]
     plain = orjson.dumps(states[40].to_plain())
     assert len(plain) > 50_000
-    await store.put_snapshot("u", Snapshot(40, plain, Snapshot.compute_digest("u", 40, plain)))
+    await store.put_snapshot("u", StoredSnapshot(40, plain, StoredSnapshot.compute_digest("u", 40, plain)))
     assert (await rebuild_replica(store, "u")).state == states[-1]
 
 
@@ -227,7 +227,7 @@ async def test_bodies_keep_the_order_in_which_they_came() -> None:
     store = await kept(log)
     assert list((await rebuild_replica(store, "u")).mirror.to_plain()["stars"]) == names
     ordered = orjson.dumps({**states[30].to_plain(), "stars": {name: states[30].stars[name] for name in names[:30]}})
-    await store.put_snapshot("u", Snapshot(30, ordered, Snapshot.compute_digest("u", 30, ordered)))
+    await store.put_snapshot("u", StoredSnapshot(30, ordered, StoredSnapshot.compute_digest("u", 30, ordered)))
     assert list((await rebuild_replica(store, "u")).mirror.to_plain()["stars"]) == names
 
 

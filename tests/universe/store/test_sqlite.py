@@ -29,7 +29,7 @@ from tests.universe.store.sample_logs import (
 )
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.store import sqlite
-from universe.store.interface import Change, KeyUse, Superseded
+from universe.store.interface import KeyUse, LogChange, Superseded
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict
@@ -192,14 +192,14 @@ class TestOtherProcesses:
                 pass
             found = await store.read_record("u")
             assert found is not None
-            await received.until(Change("u", found.version))
+            await received.until(LogChange("u", found.version))
 
     async def test_changes_just_after_the_listener_started_are_reported(self, store: SqliteStore, path: Path) -> None:
         await create_universe(store)
         async with collect_changes(store) as received:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("UPDATE universes SET version = 7")
-            await received.until(Change("u", 7), within_s=1)
+            await received.until(LogChange("u", 7), within_s=1)
 
     @pytest.mark.parametrize(
         "failure", [DatabaseUnusable("The disk does not answer."), sqlite3.OperationalError("interrupted")]
@@ -221,7 +221,7 @@ class TestOtherProcesses:
         async with collect_changes(store) as received:
             async with run_append_process(f"sqlite:///{path}", times=1) as process:
                 assert await wait_until_finished(process) == [1]
-            await received.until(Change("u", 1))
+            await received.until(LogChange("u", 1))
         assert len(failures) == 2
 
     async def test_a_file_that_another_process_keeps_locked_is_unavailable_until_it_lets_go(

@@ -7,8 +7,8 @@ from typing import Any, Final
 import orjson
 
 from tests.uraniborg.bundle.forging import edit_json, remove_files, replace, tell_edits, tell_replacements, tells
-from universe.jobs.measurement import measure
-from universe.jobs.options import parse_job_options
+from universe.service.jobs.measurement import measure
+from universe.service.jobs.options_and_replies import parse_job_options
 
 NBODY: Final = "measurements/nbody"
 TRANSITS: Final = "measurements/transits"

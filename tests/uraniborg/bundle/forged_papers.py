@@ -8,7 +8,7 @@ from typing import Any, Final
 from paper_search.export import export
 from paper_search.models import PaperCollection
 from tests.uraniborg.bundle.forging import edit_json, remove_files, replace, tell_edits, tell_replacements, tells
-from uraniborg.bundle.search_pieces import select_kept_papers
+from uraniborg.bundle.search_and_workflow_pieces import select_kept_papers
 
 SEARCH: Final = "searches/chain"
 SHELF: Final = "shelves/chain"

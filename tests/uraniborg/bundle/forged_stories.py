@@ -8,9 +8,9 @@ import orjson
 
 from tests.uraniborg.bundle.forged_universes import BASE, MASS, write_log
 from tests.uraniborg.bundle.forging import edit_json, replace, tell_edits, tell_replacements, tells
-from universe.nbody.analysis import compare_run_analyses
-from universe.nbody.body_names import shorten_names
-from uraniborg.comparison_answers import answer_question
+from universe.domain.names_and_numbers import shorten_names
+from universe.domain.nbody.analysis import compare_run_analyses
+from uraniborg.story.comparison_answers import answer_question
 
 COMPARISON: Final = "comparisons/h-times-50.json"
 

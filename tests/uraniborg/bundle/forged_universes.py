@@ -10,13 +10,13 @@ from typing import Any, Final
 import orjson
 
 from tests.uraniborg.bundle.forging import edit_json, edit_lines, replace, tells
-from universe.domain.citations import add_universe_to_set_by_records
 from universe.domain.command_parser import parse_command
-from universe.domain.provenance_tracking import Origin
+from universe.domain.provenance.bibliography import collect_cited_sources, format_bibtex
+from universe.domain.provenance.citations import add_universe_to_set_by_records
+from universe.domain.provenance.provenance_tracking import ChangeOrigin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
-from universe.provenance.bibliography import collect_cited_sources, format_bibtex
-from uraniborg.bundle.value_table import list_value_rows, write_value_table
+from uraniborg.bundle.universe_pieces import list_value_rows, write_value_table
 
 BASE: Final = "universes/trappist-1"
 BRANCH: Final = "universes/h-times-2"
@@ -44,7 +44,7 @@ def write_log(folder: Path, universe: str, change: Callable[[str], str]) -> None
 def apply(state: State, entry: Any) -> State:
     if entry["kind"] == "restore":
         return make_state_from_plain(check_and_copy_plain_state(entry["state"]))
-    return reduce(state, parse_command(entry["command"]), Origin(entry["version"], entry["author"])).state
+    return reduce(state, parse_command(entry["command"]), ChangeOrigin(entry["version"], entry["author"])).state
 
 
 def find_id(folder: Path, universe: str) -> str:

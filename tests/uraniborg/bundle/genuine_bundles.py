@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.uraniborg.demo_runs import Demo
-from uraniborg.bundle.export import Selection, collect_files
+from uraniborg.bundle.export import ExportSelection, collect_files
 from uraniborg.bundle.pieces import Chosen
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.kernel.actors import Actor
@@ -42,12 +42,12 @@ async def _export_all(home: Path, folder: Path) -> None:
         for step, how in (("read", "stopped"), ("give", "resumed"))
     ]
     chosen = {
-        "papers": Selection(
+        "papers": ExportSelection(
             searches=[Chosen(results["ask"]["session_id"], "chain")], shelves=[Chosen("trappist-1", "chain")]
         ),
-        "runs": Selection(runs=runs),
-        "universe": Selection(universes=[base, Chosen(results["branch"]["universe_id"], "h-times-2")]),
-        "measurements": Selection(universes=[base], jobs=await _measure(base.id)),
+        "runs": ExportSelection(runs=runs),
+        "universe": ExportSelection(universes=[base, Chosen(results["branch"]["universe_id"], "h-times-2")]),
+        "measurements": ExportSelection(universes=[base], jobs=await _measure(base.id)),
     }
     for kind, selection in chosen.items():
         files = await collect_files(selection, title=f"A bundle with {kind}.", folder=home)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from paper_search.domain.review_models import ReviewDecision
 from paper_search.models import Paper, PaperCollection, RoundLog, SearchQuery, SearchStrategy
-from paper_search.review_models import ReviewDecision
 from tests.paper_search.export.samples import collection
-from uraniborg.bundle.decision_checks import check_decisions
-from uraniborg.bundle.inspection import TimeLimit
+from uraniborg.bundle.checks import TimeLimit
+from uraniborg.bundle.search_checks import check_decisions
 from uraniborg.kernel.inbox import Decision, Entry
 
 ASKED = datetime(2026, 1, 1, tzinfo=UTC)

@@ -18,8 +18,8 @@ from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import NotABundle, delete_listed_files, write_bundle
 from uraniborg.kernel.errors import NotFound, UsageError
 from uraniborg.kernel.files import AlreadyExists, Unwritable
+from uraniborg.story.finished_bundle import read_story_bundle
 from uraniborg.story.folder import StoryFolder
-from uraniborg.story.last_bundle import read_story_bundle
 
 pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 

@@ -17,8 +17,8 @@ from tests.uraniborg.bundle.forgeries import FORGERIES, Forgery, reseal
 from tests.uraniborg.bundle.forging import list_paths
 from tests.uraniborg.bundle.genuine_bundles import make_bundles
 from tests.uraniborg.demo_runs import make_demo, read_demo
-from universe.jobs.measurement import Measurement, measure
-from universe.jobs.options import JobOptions
+from universe.service.jobs.measurement import Measurement, measure
+from universe.service.jobs.options_and_replies import JobOptions
 from uraniborg.bundle import measurement_checks
 from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.signatures import create_key, sign_files

@@ -20,27 +20,26 @@ import pytest
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.bundle.forging import edit_json, edit_root, reseal
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
-from universe.initial_states import load_or_generate_state
-from universe.jobs.measurement import Measurement, measure, summarise_reply
-from universe.jobs.options import JobOptions
-from universe.provenance.shelf_texts import make_paper_text_reader
+from universe.service.initial_states import load_or_generate_state
+from universe.service.jobs.measurement import Measurement, measure, summarise_reply
+from universe.service.jobs.options_and_replies import JobOptions
+from universe.service.papers import make_paper_text_reader
 from uraniborg.bundle import checks, measurement_checks, reader
-from uraniborg.bundle.checks import Check, list_metadata_problems
+from uraniborg.bundle.checks import Check, TimeLimit, list_metadata_problems
 from uraniborg.bundle.command import verify_and_print
 from uraniborg.bundle.crate import add_frame, make_methods_file
-from uraniborg.bundle.export import Selection, collect_files
-from uraniborg.bundle.inspection import TimeLimit
+from uraniborg.bundle.export import ExportSelection, collect_files
+from uraniborg.bundle.measurement_checks import check_plot
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_json_file, make_text_file
-from uraniborg.bundle.plot_checks import check_plot
-from uraniborg.bundle.reader import InvalidBundle, Unreadable, open_bundle
+from uraniborg.bundle.reader import InvalidBundle, UnreadableBundle, open_bundle
 from uraniborg.bundle.run_checks import REPEATABLE
-from uraniborg.bundle.search_pieces import make_shelf_piece
+from uraniborg.bundle.search_and_workflow_pieces import make_shelf_piece
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.kernel.version import version
 from uraniborg.part_services import open_jobs
-from uraniborg.story.bundle_checks import STORY
-from uraniborg.story.bundle_files import select_work
+from uraniborg.story.bundle_step import select_work
+from uraniborg.story.finished_bundle import STORY
 from uraniborg.story.folder import StoryFolder
 
 pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
@@ -470,7 +469,7 @@ def test_a_key_that_is_there_twice_and_numbers_beyond_all_limits_are_refused() -
         b'{"a": 1e999}',
         b'{"a": Infinity}',
     ):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableBundle):
             reader.parse_json(content)
     assert reader.parse_json(b'{"a": [{"b": 1}, {"b": 2}]}') == {"a": [{"b": 1}, {"b": 2}]}
 
@@ -482,7 +481,7 @@ def test_json_with_more_values_than_memory_is_meant_to_hold_is_refused_unparsed(
     monkeypatch.setattr(reader, "MOST_VALUES", 4)
     target = tmp_path / "bundle.zip"
     write_bundle(target, add_frame([BundleFile("universes/a/log.jsonl", "a log", content)], title="A.", date=DATE))
-    with open_bundle(target) as bundle, pytest.raises(Unreadable, match="has more than 4 values"):
+    with open_bundle(target) as bundle, pytest.raises(UnreadableBundle, match="has more than 4 values"):
         bundle.read_json_lines("universes/a/log.jsonl")
 
 
@@ -566,7 +565,7 @@ async def _export_twins(target: Path) -> None:
             await service.universes.create(name.title(), state, universe_id=name)
         job = await service.create("second", {"kind": "rv", "days": 4, "samples": 5})
         assert (await service.wait("second", job.id)).state == "done"
-    chosen = Selection(universes=[Chosen("first"), Chosen("second")], jobs=[Chosen(job.id, "m")])
+    chosen = ExportSelection(universes=[Chosen("first"), Chosen("second")], jobs=[Chosen(job.id, "m")])
     files = await collect_files(chosen, title="Twins.", folder=target.parent)
     await asyncio.to_thread(write_bundle, target, files)
 

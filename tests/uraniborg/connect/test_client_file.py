@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 
 from uraniborg.connect.client_file import (
-    FileChange,
+    ClientFileChange,
     plan_addition,
     plan_removal,
     read_address_and_token,
     read_server_names,
 )
-from uraniborg.connect.clients import Client, list_clients
+from uraniborg.connect.clients import KnownClient, list_clients
 from uraniborg.connect.jsonc import parse_jsonc, set_member
-from uraniborg.connect.servers import HttpServer, Server, StdioServer
+from uraniborg.connect.server_entries import HttpServerEntry, Server, StdioServerEntry
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable
 
 SERVERS: list[Server] = [
-    StdioServer("paper-search", "/opt/u/bin/paper-search-mcp"),
-    StdioServer("pflow", "/opt/u/bin/pflow", ("mcp", "serve")),
-    HttpServer("paper-library", "http://127.0.0.1:8421/mcp", ("paper-library", "serve"), "papers"),
-    HttpServer("universe", "http://127.0.0.1:3001/mcp", ("universe", "serve"), "universes", "agent.of-universe"),
+    StdioServerEntry("paper-search", "/opt/u/bin/paper-search-mcp"),
+    StdioServerEntry("pflow", "/opt/u/bin/pflow", ("mcp", "serve")),
+    HttpServerEntry("paper-library", "http://127.0.0.1:8421/mcp", ("paper-library", "serve"), "papers"),
+    HttpServerEntry("universe", "http://127.0.0.1:3001/mcp", ("universe", "serve"), "universes", "agent.of-universe"),
 ]
 EXISTING = {
     "claude-code": """{
@@ -87,7 +87,7 @@ model = "small"
 
 
 @pytest.fixture(params=sorted(EXISTING))
-def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> KnownClient:
     """Return a client whose settings file exists already, with realistic content."""
     clients = {one.name: one for one in list_clients(env={}, home=tmp_path, platform="linux")}
     client = clients[request.param]
@@ -100,7 +100,7 @@ def test_every_client_has_an_existing_file_in_these_tests(tmp_path: Path) -> Non
     assert sorted(EXISTING) == sorted(one.name for one in list_clients(env={}, home=tmp_path, platform="linux"))
 
 
-def test_servers_are_added_and_everything_else_is_kept(client: Client) -> None:
+def test_servers_are_added_and_everything_else_is_kept(client: KnownClient) -> None:
     before = parse(client, client.file.read_text())
     names = read_server_names(client)
     change = plan_addition(client, {server.name: client.make_entry(server) for server in SERVERS})
@@ -111,21 +111,21 @@ def test_servers_are_added_and_everything_else_is_kept(client: Client) -> None:
     assert read_server_names(client) == [*names, *added]
     for server in SERVERS:
         text = json.dumps(added[server.name])
-        assert (server.url if isinstance(server, HttpServer) else server.command) in text
+        assert (server.url if isinstance(server, HttpServerEntry) else server.command) in text
     assert ('"Bearer agent.of-universe"' in json.dumps(added)) == (client.name != "claude-desktop")
     for comment in ("// Shared servers", "// browser", "# the large one", "// disabled for now", "// Zed settings"):
         assert (comment in change.before) == (comment in change.after)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
-def test_a_file_with_a_credential_is_for_this_account_alone(client: Client) -> None:
+def test_a_file_with_a_credential_is_for_this_account_alone(client: KnownClient) -> None:
     client.file.chmod(0o644)
     plan_addition(client, {"universe": client.make_entry(SERVERS[3])}).write_with_backup()
     has_credential = "agent.of-universe" in client.file.read_text()
     assert stat.S_IMODE(client.file.stat().st_mode) == (0o600 if has_credential else 0o644)
 
 
-def test_a_new_credential_replaces_the_old_one_beside_headers_of_the_person(client: Client) -> None:
+def test_a_new_credential_replaces_the_old_one_beside_headers_of_the_person(client: KnownClient) -> None:
     plan_addition(client, {"universe": client.make_entry(SERVERS[3])}).write_with_backup()
     renewed = client.make_entry(dataclasses.replace(SERVERS[3], token="agent.new"))  # type: ignore[arg-type]
     if client.name == "claude-desktop":
@@ -142,20 +142,20 @@ def test_a_new_credential_replaces_the_old_one_beside_headers_of_the_person(clie
     assert read_address_and_token(entry) == ("http://127.0.0.1:3001/mcp", "agent.new")
 
 
-def test_adding_again_changes_nothing(client: Client) -> None:
+def test_adding_again_changes_nothing(client: KnownClient) -> None:
     entries = {server.name: client.make_entry(server) for server in SERVERS}
     plan_addition(client, entries).write_with_backup()
     assert not plan_addition(client, entries).is_needed
 
 
-def test_removing_restores_the_values_without_our_servers(client: Client) -> None:
+def test_removing_restores_the_values_without_our_servers(client: KnownClient) -> None:
     before = client.file.read_text()
     plan_addition(client, {server.name: client.make_entry(server) for server in SERVERS}).write_with_backup()
     change = plan_removal(client, [server.name for server in SERVERS])
     assert parse(client, change.after) == parse(client, before)
 
 
-def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(client: Client) -> None:
+def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(client: KnownClient) -> None:
     plan_addition(client, {"paper-search": client.make_entry(SERVERS[0])}).write_with_backup()
     key = "env" if client.format == "json" else "startup_timeout_sec"
     if client.format == "json":
@@ -165,7 +165,7 @@ def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(cl
             "[mcp_servers.paper-search]\n", f"[mcp_servers.paper-search]\n{key} = 9\n"
         )
     client.file.write_text(text)
-    moved = StdioServer("paper-search", "/new/bin/paper-search-mcp")
+    moved = StdioServerEntry("paper-search", "/new/bin/paper-search-mcp")
     change = plan_addition(client, {"paper-search": client.make_entry(moved)})
     entry = parse(client, change.after)[client.key]["paper-search"]
     assert "/new/bin/paper-search-mcp" in json.dumps(entry)
@@ -177,11 +177,11 @@ def test_a_second_change_keeps_the_first_backup_and_writes_through_no_link(tmp_p
     file, other = tmp_path / "mcp.json", tmp_path / "other"
     other.write_text("of somebody else")
     file.write_text("first")
-    first = FileChange(file, "first", "second").write_with_backup()
+    first = ClientFileChange(file, "first", "second").write_with_backup()
     (tmp_path / "mcp.json.before-uraniborg-2").symlink_to(other)
-    second = FileChange(file, "second", "third").write_with_backup()
+    second = ClientFileChange(file, "second", "third").write_with_backup()
     (tmp_path / "mcp.json.before-uraniborg-2").unlink()
-    third = FileChange(file, "third", "fourth").write_with_backup()
+    third = ClientFileChange(file, "third", "fourth").write_with_backup()
     assert first is not None
     assert second is not None
     assert third is not None
@@ -204,30 +204,30 @@ def test_a_credential_is_at_no_moment_in_a_file_that_others_can_read(
         modes.append(file.stat().st_mode & 0o777)
 
     monkeypatch.setattr(os, "replace", replace_and_note_mode)
-    FileChange(file, "{}", '{"Authorization": "Bearer t"}').write_with_backup()
+    ClientFileChange(file, "{}", '{"Authorization": "Bearer t"}').write_with_backup()
     assert modes == [0o600]
 
 
-def test_the_file_before_a_change_is_kept_as_a_backup(client: Client) -> None:
+def test_the_file_before_a_change_is_kept_as_a_backup(client: KnownClient) -> None:
     backup = plan_addition(client, {"paper-search": client.make_entry(SERVERS[0])}).write_with_backup()
     assert backup is not None
     assert backup.read_bytes() == EXISTING[client.name].encode()
 
 
-def test_a_missing_file_is_created(client: Client) -> None:
+def test_a_missing_file_is_created(client: KnownClient) -> None:
     client.file.unlink()
     assert plan_addition(client, {"pflow": client.make_entry(SERVERS[1])}).write_with_backup() is None
     assert read_server_names(client) == ["pflow"]
 
 
-def test_a_broken_file_is_refused_and_not_changed(client: Client) -> None:
+def test_a_broken_file_is_refused_and_not_changed(client: KnownClient) -> None:
     client.file.write_text("{ broken [")
     with pytest.raises(InvalidInput, match="line 1"):
         plan_addition(client, {"pflow": client.make_entry(SERVERS[1])})
     assert client.file.read_text() == "{ broken ["
 
 
-def test_a_file_that_is_a_folder_or_no_text_is_refused_by_name(client: Client) -> None:
+def test_a_file_that_is_a_folder_or_no_text_is_refused_by_name(client: KnownClient) -> None:
     client.file.write_bytes(b"\xff\xfe{}")
     with pytest.raises(InvalidInput, match=f"{client.file.name}' cannot be read: it is not UTF-8 text"):
         plan_removal(client, ["pflow"])
@@ -237,16 +237,16 @@ def test_a_file_that_is_a_folder_or_no_text_is_refused_by_name(client: Client) -
         read_server_names(client)
 
 
-def test_only_clients_that_cannot_use_an_address_get_the_bridge(client: Client) -> None:
+def test_only_clients_that_cannot_use_an_address_get_the_bridge(client: KnownClient) -> None:
     text = json.dumps(client.make_entry(SERVERS[2]))
     assert ('"bridge"' in text) == (client.name == "claude-desktop")
 
 
-def parse(client: Client, text: str) -> Any:
+def parse(client: KnownClient, text: str) -> Any:
     return tomllib.loads(text) if client.format == "toml" else parse_jsonc(text)
 
 
-def test_a_file_that_is_a_link_stays_a_link(client: Client, tmp_path: Path) -> None:
+def test_a_file_that_is_a_link_stays_a_link(client: KnownClient, tmp_path: Path) -> None:
     target = tmp_path / "dotfiles" / client.file.name
     target.parent.mkdir()
     client.file.rename(target)
@@ -256,17 +256,19 @@ def test_a_file_that_is_a_link_stays_a_link(client: Client, tmp_path: Path) -> N
     assert "pflow" in target.read_text()
 
 
-def test_a_file_keeps_its_permissions(client: Client) -> None:
+def test_a_file_keeps_its_permissions(client: KnownClient) -> None:
     client.file.chmod(0o640)
     plan_addition(client, {"pflow": client.make_entry(SERVERS[1])}).write_with_backup()
     assert client.file.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_folder_that_cannot_be_made_is_reported_with_the_way_to_do_it_by_hand(client: Client, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_with_the_way_to_do_it_by_hand(
+    client: KnownClient, tmp_path: Path
+) -> None:
     (tmp_path / "taken").write_text("a file")
     blocked = dataclasses.replace(client, file=tmp_path / "taken" / "settings.json")
     with pytest.raises(Unwritable) as refused:
-        FileChange(blocked.file, "", "{}").write_with_backup()
+        ClientFileChange(blocked.file, "", "{}").write_with_backup()
     assert "uraniborg connect --print" in (refused.value.hint or "")
 
 
@@ -302,12 +304,12 @@ def test_the_guide_has_a_section_for_each_client_with_the_entries_that_are_writt
     def find_program(name: str) -> str:
         return f"/opt/uraniborg/bin/{name}"
 
-    monkeypatch.setattr("uraniborg.connect.servers.find_program", find_program)
+    monkeypatch.setattr("uraniborg.connect.server_entries.find_program", find_program)
     page = (Path(__file__).parents[3] / "docs" / "guides" / "connect-an-agent.md").read_text(encoding="utf-8")
     servers = [
         *(dataclasses.replace(server, command=find_program(Path(server.command).name)) for server in SERVERS[:2]
-          if isinstance(server, StdioServer)),
-        *(dataclasses.replace(server, token="CREDENTIAL") for server in SERVERS[2:] if isinstance(server, HttpServer)),
+          if isinstance(server, StdioServerEntry)),
+        *(dataclasses.replace(server, token="CREDENTIAL") for server in SERVERS[2:] if isinstance(server, HttpServerEntry)),
     ]  # fmt: skip
     for client in list_clients(env={}, home=tmp_path, platform="linux"):
         section = page.partition(f"\n### {client.title}\n")[2].partition("\n### ")[0]

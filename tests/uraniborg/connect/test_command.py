@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.installed_programs import find_program
-from uraniborg.credentials import AgentCredentials
+from uraniborg.servers.credentials import AgentCredentials
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.connect.jsonc import InvalidJson, parse_jsonc, remove_member, set_member
+from uraniborg.connect.jsonc import InvalidJsonc, parse_jsonc, remove_member, set_member
 
 ENTRY = {"command": "/bin/x", "args": ["a"]}
 
@@ -74,10 +74,10 @@ def test_an_empty_file_becomes_an_object(text: str) -> None:
     ],
 )
 def test_a_broken_file_is_refused_with_the_position(text: str, position: str) -> None:
-    with pytest.raises(InvalidJson, match=position):
+    with pytest.raises(InvalidJsonc, match=position):
         set_member(text, ("servers", "a"), 1)
 
 
 def test_a_member_that_is_not_an_object_is_not_overwritten() -> None:
-    with pytest.raises(InvalidJson, match="servers is not a JSON object"):
+    with pytest.raises(InvalidJsonc, match="servers is not a JSON object"):
         set_member('{"servers": [1]}', ("servers", "a"), 1)

@@ -16,9 +16,9 @@ import httpx
 
 from tests.forked_processes import Forked
 from tests.installed_programs import Program
-from tests.paper_search.sessions.processes import GatedSource, serving
+from tests.paper_search.service.sessions.processes import GatedSource, serving
 from tests.uraniborg.console.reply_schemas import ReplySchemas
-from uraniborg.credentials import AgentCredentials
+from uraniborg.servers.credentials import AgentCredentials
 
 SERVE: Final = ("serve", "--port", "0", "--json")
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.library import Library
+from paper_library.service.library import Library
 from tests.uraniborg.console.surfaces import Surfaces, assert_contains, pick
 
 SHELF: Final = "/api/shelves/sample-shelf"

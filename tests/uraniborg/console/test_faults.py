@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.installed_programs import find_program
-from tests.paper_search.sessions.processes import serving
+from tests.paper_search.service.sessions.processes import serving
 from tests.uraniborg.console.processes import ServerProcess, run_installed_server, run_server
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.recordings import QUERY

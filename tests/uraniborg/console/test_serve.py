@@ -19,10 +19,10 @@ from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from tests.uraniborg.console.surfaces import connect_agent
-from uraniborg.console.access.sign_ins import SignIns
-from uraniborg.credentials import AgentCredentials
+from uraniborg.console.sign_ins import SignIns
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
+from uraniborg.servers.credentials import AgentCredentials
 
 pytestmark = pytest.mark.timeout(120)
 TWO_NODES = {

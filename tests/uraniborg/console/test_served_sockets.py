@@ -22,10 +22,10 @@ from tests.paper_library.operations.command_runs import wait_until
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_installed_server, run_server
 from uraniborg.connect.client_file import read_address_and_token, read_entries
 from uraniborg.connect.clients import list_clients
-from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.mcp.testing import connect_http_client, get_json
 from uraniborg.recordings import QUERY
-from uraniborg.unix_sockets import is_listening
+from uraniborg.servers.credentials import AgentCredentials
+from uraniborg.servers.unix_sockets import is_listening
 
 pytestmark = [
     pytest.mark.timeout(120),

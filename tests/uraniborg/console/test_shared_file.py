@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from uraniborg.console.shared_file import SharedFile
+from uraniborg.servers.shared_file import SharedFile
 
 
 class Names(BaseModel):

@@ -15,12 +15,12 @@ from starlette.types import ASGIApp
 
 from tests.installed_wheel import ROOT
 from tests.prerequisites import find_built_console
-from uraniborg.console.access.sign_ins import SignIns
 from uraniborg.console.api import make_api
 from uraniborg.console.app import secure_api
-from uraniborg.console.events.broadcast import EventBroadcast
-from uraniborg.console.routes import events, sign_in
+from uraniborg.console.event_broadcast import EventBroadcast
+from uraniborg.console.routes import every_page
 from uraniborg.console.services import ConsoleServices
+from uraniborg.console.sign_ins import SignIns
 from uraniborg.console.web_files import WebFiles
 from uraniborg.console.workers.search_process import SearchWorkerProcess
 
@@ -57,7 +57,7 @@ def secure(pages: ASGIApp, folder: Path) -> ASGIApp:
         searches=SearchWorkerProcess(0),
         owner="Tycho",
     )
-    api = make_api(services, sign_in.router, events.router)
+    api = make_api(services, every_page.sign_in_router, every_page.event_router)
     return secure_api(api, cast("ConsoleServices", services), pages, port=8420, body_limit=1_000)
 
 

@@ -11,7 +11,7 @@ from tests.fixtures import observatory
 from tests.fixtures.data import unpack
 from tests.fixtures.workflow_data import FOLDER
 from tests.installed_programs import Program
-from tests.paper_search.sessions.processes import Server, serving
+from tests.paper_search.service.sessions.processes import Server, serving
 
 
 class OldData:

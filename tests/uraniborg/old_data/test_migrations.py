@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from paper_search.errors import SessionNotFound
-from paper_search.sessions import store
-from paper_search.sessions.store import SessionFiles
-from pflow.engine import runlog_file
-from pflow.engine.runlog import RunLog
+from paper_search.store import session_files
+from paper_search.store.session_files import SessionFiles
+from pflow.store import run_log_file
+from pflow.store.run_log import RunLog
 from tests.uraniborg.old_data.folder import OldData
 from universe.service.universes import UniverseService
+from universe.service.verification import verify_log
 from universe.store import sqlite as universes
-from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel import inbox
 from uraniborg.kernel.inbox import Inbox
@@ -27,7 +27,7 @@ LATER = ("9999 later", "CREATE TABLE later (x)")
 @pytest.fixture(autouse=True)
 def _later_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every store has a format that is one migration newer than today's."""
-    for module in (store, inbox, runlog_file):
+    for module in (session_files, inbox, run_log_file):
         monkeypatch.setattr(module, "_MIGRATIONS", [*module._MIGRATIONS, LATER])
     monkeypatch.setattr(universes, "MIGRATIONS", [*universes.MIGRATIONS, LATER])
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures import observatory
-from tests.paper_search.sessions.processes import Server
+from tests.paper_search.service.sessions.processes import Server
 from tests.uraniborg.old_data.folder import OldData
 
 TITLES = list(observatory.TITLES)

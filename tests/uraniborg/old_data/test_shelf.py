@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from paper_library.errors import ShelfTooOld
-from paper_library.library import Library
-from paper_library.store import manifest
+from paper_library.service.library import Library
+from paper_library.store import layout
 from tests.fixtures.data import SHELF_INPUTS
 from tests.uraniborg.old_data.folder import OldData
 
@@ -60,7 +60,7 @@ def test_the_shelf_is_verified_and_can_be_added_to(old: OldData, library: Librar
 
 def test_a_later_schema_says_how_to_build_the_shelf_again(old: OldData, monkeypatch: pytest.MonkeyPatch) -> None:
     version = json.loads((old.shelf / "manifest.json").read_bytes())["schema_version"]
-    monkeypatch.setattr(manifest, "READABLE_SINCE", version + 1)
+    monkeypatch.setattr(layout, "READABLE_SINCE", version + 1)
     monkeypatch.chdir(old.folder)
     with pytest.raises(ShelfTooOld, match="earlier version") as refusal:
         Library.open(old.shelf)
@@ -71,8 +71,8 @@ def test_a_later_schema_says_how_to_build_the_shelf_again(old: OldData, monkeypa
 def test_a_later_schema_is_reported_even_if_the_old_shelf_cannot_be_read(
     old: OldData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manifest, "READABLE_SINCE", 99)
-    monkeypatch.setattr(manifest, "SCHEMA_VERSION", 99)
+    monkeypatch.setattr(layout, "READABLE_SINCE", 99)
+    monkeypatch.setattr(layout, "SCHEMA_VERSION", 99)
     (old.shelf / "shelf.db").write_bytes(b"of another kind")
     with pytest.raises(ShelfTooOld, match="earlier version") as refusal:
         Library.open(old.shelf)

@@ -7,7 +7,7 @@ import pytest
 
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.story.agent import Agent
+from uraniborg.story.agents import Agent
 
 REFUSE = """
 read request

@@ -16,8 +16,8 @@ from typing import Any, Final, cast
 
 import pytest
 
-from paper_search.review_models import PaperDecision, ReviewStatus
-from pflow.engine.runlog import RunLog
+from paper_search.domain.review_models import PaperDecision, ReviewStatus
+from pflow.store.run_log import RunLog
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.actors import Actor
@@ -25,16 +25,16 @@ from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
 from uraniborg.kernel.files import Lease
 from uraniborg.kernel.json_values import Json
 from uraniborg.kernel.version import version
-from uraniborg.story import runner
+from uraniborg.story import worker as runner
+from uraniborg.story.agents import SCREENER, propose_mark
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
 from uraniborg.story.results import StepInputs, StepResult
 from uraniborg.story.review_step import describe_review, read_marks
-from uraniborg.story.runner import check_ready, find_step, load_steps
 from uraniborg.story.search_steps import explain_strike, find_redundant_query
 from uraniborg.story.service import Story
-from uraniborg.story.steps import Description, Step, StepContext
-from uraniborg.story.suggestions import SCREENER, propose_mark
+from uraniborg.story.steps import DeclaredStep, Description, StepContext
 from uraniborg.story.universe_steps import PLANET, preview_branch
+from uraniborg.story.worker import check_ready, find_step, load_steps
 
 pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 
@@ -279,7 +279,9 @@ async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(
     def fail_to_report(_done: float) -> None:
         raise BrokenPipeError
 
-    step = Step("integrate", "", "you", "", run_and_report, lambda _: "", lambda _: Description(""), can_repeat=True)
+    step = DeclaredStep(
+        "integrate", "", "you", "", run_and_report, lambda _: "", lambda _: Description(""), can_repeat=True
+    )
     monkeypatch.setattr(runner, "load_steps", lambda: (step,))
     monkeypatch.setenv("URANIBORG_USER", "Ada")  # which the runner sets
     with pytest.raises(BrokenPipeError):

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Final
 
 from fastapi import Body, Depends, Path, Query, Request
 
-from uraniborg.console.access.sign_ins import DOOR
-from uraniborg.console.routes.dependencies import Sender, make_router
+from uraniborg.console.api import Sender, make_router
+from uraniborg.console.sign_ins import DOOR
+from uraniborg.inbox_questions import check_and_decide
 from uraniborg.inbox_replies import (
     AnyQuestion,
     InboxPage,
@@ -17,7 +18,6 @@ from uraniborg.inbox_replies import (
 )
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Inbox, Position, State
-from uraniborg.part_questions import check_and_decide
 
 _POSITION_DIGITS: Final = 18
 """Digits of a position that SQLite can compare."""

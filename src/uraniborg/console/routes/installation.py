@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Body, Path, Query
 
-from uraniborg.console.routes.dependencies import Sender, make_router
+from uraniborg.console.api import Sender, make_router
 from uraniborg.console.services import Services
-from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
-from uraniborg.installation_replies import (
+from uraniborg.installation.folders_and_settings import (
+    CHANGEABLE,
+    change_setting,
+    list_location_facts,
+    list_setting_facts,
+)
+from uraniborg.installation.replies import (
     CallList,
     CheckList,
     ConnectionList,
@@ -28,7 +33,7 @@ from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 
 if TYPE_CHECKING:
-    from uraniborg.part_servers import PartServer
+    from uraniborg.servers.process import PartServer
 
 _DOCTOR_S: Final = 120.0
 
@@ -118,7 +123,7 @@ async def _run_doctor() -> CheckList:
 
 
 def _describe_part(part: "PartServer") -> PartAddress:
-    from uraniborg.connect.servers import format_address_command
+    from uraniborg.connect.server_entries import format_address_command
 
     known = part.to_json()
     line = format_address_command(part.name, known["mcp"]) if known["mcp"] and known["running"] else None
@@ -129,8 +134,8 @@ def _list_connections(parts: "list[PartServer]", actor: Actor) -> ConnectionList
     """Return the parts, servers, clients and sources, with credentials for `actor` to copy. Blocks."""
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.command import describe_client, format_entries
-    from uraniborg.connect.servers import (
-        HttpServer,
+    from uraniborg.connect.server_entries import (
+        HttpServerEntry,
         add_credentials,
         find_program,
         format_claude_command,
@@ -148,11 +153,11 @@ def _list_connections(parts: "list[PartServer]", actor: Actor) -> ConnectionList
         "servers": [
             {
                 "name": server.name,
-                "transport": "http" if isinstance(server, HttpServer) else "stdio",
+                "transport": "http" if isinstance(server, HttpServerEntry) else "stdio",
                 "command": list(server.start)
-                if isinstance(server, HttpServer)
+                if isinstance(server, HttpServerEntry)
                 else [server.command, *server.arguments],
-                "url": server.url if isinstance(server, HttpServer) else None,
+                "url": server.url if isinstance(server, HttpServerEntry) else None,
                 "line": format_claude_command(server),
             }
             for server in add_credentials(servers, "claude-code", actor)
@@ -172,7 +177,7 @@ def _list_connections(parts: "list[PartServer]", actor: Actor) -> ConnectionList
 
 def _list_sources() -> SourceList:
     from paper_search.config import load_config
-    from paper_search.source_labels import get_source_label
+    from paper_search.domain.source_descriptions import get_source_label
     from paper_search.sources.registry import KNOWN, is_enabled, list_source_names
 
     config = load_config()

@@ -6,8 +6,9 @@ from typing import Annotated
 from fastapi import Body, Path, Query
 from starlette.responses import Response
 
-from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
-from paper_search.review_replies import (
+from paper_search.domain.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
+from paper_search.service.review.paper_list import PaperConditions, Sort
+from paper_search.service.review.review_replies import (
     CorrectionList,
     ExclusionList,
     FlowReply,
@@ -17,14 +18,12 @@ from paper_search.review_replies import (
     ReasonList,
     UndoneMarks,
 )
-from paper_search.sessions.flow_replies import build_flow_reply
-from paper_search.sessions.paper_list import PaperConditions, Sort
-from uraniborg.console.routes.dependencies import Reviewer, Sender, SessionId, make_router
+from paper_search.service.review.session_review import build_flow_reply
+from uraniborg.console.api import Reviewer, Sender, SessionId, make_router
 from uraniborg.console.workers.search_services import Searches
+from uraniborg.console.workers.shelf_builds import ShelfBuildReply, ShelfTargets, list_shelf_targets
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.search_shelf_replies import ShelfBuildReply, ShelfTargets
-from uraniborg.search_shelves import list_shelf_targets
 
 _TYPES = {
     "json": "application/json",

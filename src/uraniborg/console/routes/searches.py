@@ -1,4 +1,4 @@
-"""Routes for searches: sessions, their progress, decisions and deletion."""
+"""Routes for searches: sessions, their progress, strategies, decisions and deletion."""
 
 import asyncio
 from typing import Annotated
@@ -6,18 +6,33 @@ from typing import Annotated
 from fastapi import Body, Path, Query
 from starlette.responses import Response
 
-from paper_search.config import load_config
-from paper_search.search_replies import SearchList, SearchOptions, SearchState, SourceProgress, SourceReportReply
-from paper_search.sessions.inbox_decisions import parse_action
-from paper_search.sessions.search_options import build_search_config, describe_search_options
-from paper_search.sessions.search_states import complete_reply
-from paper_search.sessions.session_list import Phase
-from paper_search.sessions.session_update import start_another_round
-from paper_search.sessions.source_reports import build_report
-from paper_search.sources.source_check import check_source
+from paper_search.config import AppConfig, load_config
+from paper_search.service.new_searches import (
+    build_report,
+    build_search_config,
+    check_source,
+    describe_search_options,
+    start_another_round,
+)
+from paper_search.service.search_replies import (
+    PlanCopies,
+    SearchList,
+    SearchOptions,
+    SearchState,
+    SourceProgress,
+    SourceReportReply,
+    StrategyCheck,
+    StrategyReply,
+)
+from paper_search.service.sessions.inbox_decisions import parse_action
+from paper_search.service.sessions.reply_builder import complete_reply
+from paper_search.service.sessions.session_list import Phase
+from paper_search.service.strategy_view import ChangedPart, build_strategy_view, check_edited_strategy, read_strategy
+from paper_search.sources.query_translation import list_plan_copies
+from paper_search.store.session_state import SessionState
 from paper_search.workflow.checkpoints import Decision
-from uraniborg.console.access.sign_ins import DOOR
-from uraniborg.console.routes.dependencies import Reviewer, Sender, SessionId, make_router
+from uraniborg.console.api import Reviewer, Sender, SessionId, make_router
+from uraniborg.console.sign_ins import DOOR
 from uraniborg.console.workers.search_services import Searches
 from uraniborg.kernel.json_values import JsonObject
 
@@ -148,3 +163,52 @@ async def decide_search(
         reply_within_s=wait_s,
     )
     return complete_reply(reply)
+
+
+@router.get(
+    "/api/searches/{session_id}/strategy",
+    summary="Return the strategy of a session",
+)
+async def get_search_strategy(searches: Searches, session_id: SessionId) -> StrategyReply:
+    """Return the strategy that waits for a decision, or the one used last, as the sources receive it."""
+    state = await searches.manager.peek_state(session_id)
+    return await asyncio.to_thread(lambda: build_strategy_view(searches.manager.store, state, _load_own_config(state)))
+
+
+@router.get(
+    "/api/searches/{session_id}/strategy/copies",
+    summary="Return the plan for other databases",
+)
+async def list_strategy_copies(searches: Searches, session_id: SessionId) -> PlanCopies:
+    """Return the plan as one query for PubMed, Ovid, Web of Science, Scopus, Embase and the Cochrane Library."""
+    state = await searches.manager.peek_state(session_id)
+    found = await asyncio.to_thread(read_strategy, searches.manager.store, state)
+    copies = await asyncio.to_thread(list_plan_copies, found[0]) if found else []
+    return {"copies": copies}
+
+
+@router.post(
+    "/api/searches/{session_id}/strategy/check",
+    summary="Check an edited strategy",
+)
+async def check_search_strategy(
+    searches: Searches,
+    session_id: SessionId,
+    data: Annotated[JsonObject, Body(description="The data of an edit, as `decide` takes it.")],
+    changed_part: Annotated[
+        ChangedPart | None, Body(description="The part that was changed last: the other one follows.")
+    ] = None,
+) -> StrategyCheck:
+    """Return the edited strategy with its concepts and queries in step, its problems, and what sources receive.
+
+    Nothing is stored or sent to a source.
+    """
+    state = await searches.manager.peek_state(session_id)
+    return await asyncio.to_thread(
+        lambda: check_edited_strategy(searches.manager.store, state, _load_own_config(state), data, changed_part)
+    )
+
+
+def _load_own_config(state: SessionState) -> AppConfig:
+    """Return the settings, offline if the session is a trial."""
+    return load_config().model_copy(update={"offline": state.is_offline})

@@ -1,38 +1,43 @@
-"""Routes for shelves: search, papers, their texts, summaries and citations."""
+"""Routes for shelves: search, papers, their texts and citations, notes on them, and where they are used."""
 
 import asyncio
 import re
 from collections.abc import Callable
 from typing import Annotated, Literal, TypeVar
 
-from fastapi import Path, Query
+from fastapi import Body, Path, Query
 from starlette.responses import Response
 
-from paper_library.errors import PaperNotFound
-from paper_library.library import Library, open_shared_library
-from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
-from paper_library.paper_links import list_paper_links
-from paper_library.replies import (
+from paper_library.domain.citations import FORMATS, list_paper_links
+from paper_library.domain.document_tree import make_inline_tree
+from paper_library.domain.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
+from paper_library.domain.query import Sort
+from paper_library.domain.replies import (
     Citation,
     CitationList,
     FacetPage,
     FoundPapers,
+    NoteList,
     PaperHit,
     PaperMetadata,
+    PaperNoteReply,
     PaperSearchPage,
     PaperSummary,
     SearchPage,
     ShelfDetails,
     ShelfList,
 )
-from paper_library.search.query import Sort
-from paper_library.shelf_catalog import find_known_shelf, list_known_shelves
-from paper_library.text.citations import FORMATS
-from paper_library.text.document_tree import make_inline_tree
-from paper_library.text_replies import TextPage
-from uraniborg.connect.servers import format_program_path
-from uraniborg.console.routes.dependencies import make_router
-from uraniborg.kernel.errors import InvalidInput
+from paper_library.domain.text_replies import TextPage
+from paper_library.errors import PaperNotFound
+from paper_library.service.library import Library, open_shared_library
+from paper_library.service.shelf_catalog import find_known_shelf, list_known_shelves
+from paper_library.store.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
+from uraniborg.connect.server_entries import format_program_path
+from uraniborg.console.api import Sender, make_router
+from uraniborg.console.replies import PaperUseList
+from uraniborg.console.services import Services
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 T = TypeVar("T")
 _PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
@@ -225,3 +230,95 @@ async def _find_hits(shelf: str, find_papers: Callable[[Library], SearchPage]) -
         return {**page, "results": hits}
 
     return await read_shelf(shelf, find_and_add_trees)
+
+
+_MOST_LISTED = 500
+
+
+_NOTE = "/api/shelves/{shelf}/papers/{paper_id}/note"
+
+
+@router.get("/api/shelves/{shelf}/notes", summary="List notes")
+async def list_notes(shelf: ShelfName, collection: Annotated[str | None, Query(max_length=200)] = None) -> NoteList:
+    """Return the papers with notes, or those of a collection, and all collections of the shelf."""
+    return await asyncio.to_thread(_list_notes, shelf, collection)
+
+
+@router.get(_NOTE, summary="Return the note on a paper")
+async def get_note(shelf: ShelfName, paper_id: PaperId) -> PaperNoteReply:
+    return await asyncio.to_thread(_read_note, shelf, paper_id)
+
+
+@router.put(_NOTE, summary="Write the note on a paper")
+async def write_note(
+    actor: Sender,
+    shelf: ShelfName,
+    paper_id: PaperId,
+    text: Annotated[str, Body(max_length=MOST_CHARACTERS)],
+    collections: Annotated[list[str], Body(max_length=MOST_COLLECTIONS)],
+    revision: Annotated[str | None, Body(max_length=100)] = None,
+) -> PaperNoteReply:
+    """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
+    return await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, actor, revision)
+
+
+def _open(shelf: str) -> tuple[Library, PaperNotes]:
+    path = find_known_shelf(shelf).path
+    library = open_shared_library(path)
+    return library, PaperNotes(path, library)
+
+
+def _read_note(shelf: str, paper_id: str) -> PaperNoteReply:
+    library, notes = _open(shelf)
+    return notes.read_note(library.find_paper_id(paper_id)).as_dict()
+
+
+def _write_note(
+    shelf: str, paper_id: str, text: str, collections: list[str], actor: Actor, revision: str | None
+) -> PaperNoteReply:
+    library, notes = _open(shelf)
+    known = library.find_paper_id(paper_id)
+    return notes.write_note(known, text, collections, by=actor.name, revision=revision, actor=actor).as_dict()
+
+
+def _list_notes(shelf: str, collection: str | None) -> NoteList:
+    library, notes = _open(shelf)
+    found = notes.read_all()
+    chosen = [note for note in found.values() if collection is None or collection in note.collections]
+    return {
+        "papers": [{**note.as_dict(), "title": _find_title(library, note.paper_id)} for note in chosen[:_MOST_LISTED]],
+        "total": len(chosen),
+        "collections": [{"name": name, "papers": count} for name, count in count_collections(found).items()],
+    }
+
+
+def _find_title(library: Library, paper_id: str) -> str | None:
+    try:
+        return library.metadata(paper_id)["title"]
+    except UraniborgError:
+        return None
+
+
+_IDENTIFIERS = ("doi", "arxiv", "bibkey")
+
+
+@router.get(
+    "/api/shelves/{shelf}/papers/{paper_id}/uses",
+    summary="List where a paper is used",
+)
+async def list_paper_uses(services: Services, shelf: ShelfName, paper_id: PaperId) -> PaperUseList:
+    """Return the bodies of universes that take values from a paper, and the workflows that mention it."""
+    metadata = await read_shelf(shelf, lambda library: library.metadata(paper_id))
+    known = {name: value for name in _IDENTIFIERS if (value := metadata["identifiers"].get(name))}
+    known["id"] = metadata["paper_id"]
+    mentions = await asyncio.to_thread(services.workflows.find_mentions, list(known.values()))
+    index = services.universe.get_paper_uses()
+    bodies = await index.find_uses(known) if index else None
+    return {
+        "bodies": [
+            {"universe_id": use.universe_id, "universe": use.universe, "body": use.body, "fields": [*use.fields]}
+            for use in (bodies.uses if bodies else ())
+        ],
+        "workflows": [{"name": one.name, "source": one.source, "nodes": [*one.nodes]} for one in mentions],
+        "is_complete": bodies is not None and bodies.is_complete,
+    }

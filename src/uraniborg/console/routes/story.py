@@ -6,12 +6,12 @@ from typing import Annotated, Final
 from fastapi import Body, Path
 from starlette.responses import FileResponse
 
-from uraniborg.console.routes.dependencies import Sender, make_router
+from uraniborg.console.api import Sender, make_router
 from uraniborg.console.services import Services
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.files import confine_path
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.story.replies import StoryState, StoryStepWithResult
+from uraniborg.story.steps import StoryState, StoryStepWithResult
 
 StepName = Annotated[str, Path(max_length=50, description="The id of a step.")]
 _TYPES: Final = {".svg": "image/svg+xml", ".zip": "application/zip"}

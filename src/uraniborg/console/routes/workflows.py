@@ -6,12 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import Body, Query
 
+from pflow.domain.ir.checker import CheckResult
 from pflow.errors import SecurityError
-from pflow.ir.checker import CheckResult
-from pflow.library.listing import DRAFTS
-from pflow.library.names import SUFFIX, validate_name
-from pflow.library.workflow_file import compute_revision
-from pflow.workflow_replies import (
+from pflow.service.workflow_replies import (
     CheckReply,
     ComponentList,
     PlanReply,
@@ -22,7 +19,9 @@ from pflow.workflow_replies import (
     WorkflowText,
     WrittenText,
 )
-from uraniborg.console.routes.dependencies import Sender, WorkflowName, make_router
+from pflow.store.workflow_file import SUFFIX, compute_revision, validate_name
+from pflow.store.workflow_listing import DRAFTS
+from uraniborg.console.api import Sender, WorkflowName, make_router
 from uraniborg.console.services import Services
 from uraniborg.kernel.json_values import JsonObject
 

@@ -1,9 +1,4 @@
-"""Execute runs that the console started, each in a process of its own; resume them after an approval.
-
-A run that waits for an approval has ended; the process that ran it waits for the decision, so that the run is resumed
-at once. The requests of such runs are stored, so that a restarted server resumes them, too. A request with a secret
-stays in the memory of this server: after a restart, a person gives the secret again and resumes the run.
-"""
+"""Execute runs that the console started, each in a process of its own; resume them after an approval."""
 
 import asyncio
 from contextlib import suppress
@@ -11,17 +6,58 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pflow.changes import ChangeRecord
+from pydantic import BaseModel, Field
+
 from pflow.config import load_settings
 from pflow.errors import RunNotRecorded
-from pflow.run_replies import EndedRun, RunRequest, StartedRun
-from uraniborg.console.workers.waiting_runs import WaitingRuns
+from pflow.service.history import ChangeRecord
+from pflow.service.run_replies import EndedRun, RunRequest, StartedRun
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
+from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.inbox import DecisionNotFound, Inbox
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.servers.shared_file import SharedFile
+
+_MAX_WAITING: Final = 1_000
+
+
+class _StoredRuns(BaseModel):
+    requests: dict[str, RunRequest] = Field(default_factory=dict[str, RunRequest])
+
+
+class WaitingRuns:
+    """The requests of runs by the id of their approval, in a private file that servers share.
+
+    Its methods block, and raise OSError or Locked.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._file = SharedFile(
+            path or secure_own_folder("data") / "console" / "waiting-runs.json", lambda _: _StoredRuns()
+        )
+
+    def list_ids(self) -> list[str]:
+        """Return the ids of the approvals, the oldest first."""
+        return list(self._file.read().requests)
+
+    def add(self, approval_id: str, request: RunRequest) -> None:
+        make_private_folder(self._file.path.parent)
+        with self._file.change() as stored:
+            stored.requests[approval_id] = request
+            for oldest in list(stored.requests)[:-_MAX_WAITING]:
+                del stored.requests[oldest]
+
+    def take(self, approval_id: str) -> RunRequest | None:
+        """Remove a request and return it; None if there is none, or another server has taken it."""
+        if approval_id not in self._file.read().requests:
+            return None
+        with self._file.change() as stored:
+            return stored.requests.pop(approval_id, None)
+
 
 _MAX_RUNS: Final = 16
 _MAX_IDLE: Final = 4
@@ -176,7 +212,7 @@ class RunWorkers:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
 
     async def _start_worker(self) -> _RunWorker:
-        worker = _RunWorker(await start_worker("pflow.run_worker"))
+        worker = _RunWorker(await start_worker("pflow.api.run_worker"))
         self._workers.add(worker)
         return worker
 

@@ -1,15 +1,18 @@
-"""Start the search worker, send it requests, and start it again if it ends."""
+"""Start the search worker, start it again if it ends, and forward requests about searches and decisions to it."""
 
 import asyncio
+import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, TypeAlias, TypedDict
+from typing import Any, Final, TypeAlias, TypedDict
 
+from fastapi import FastAPI
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import ACTOR, Actor
-from uraniborg.kernel.http_access import make_error_response
+from uraniborg.kernel.http_access import JSON, make_error_response
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.workers import Reply, WorkerEnded, WorkerProcess, start_worker
 
@@ -171,3 +174,54 @@ class SearchWorkerProcess:
         self.socket = Path(state["socket"]) if state["socket"] else None
         self.socket_problem = state["socket_problem"]
         self._ready.set()
+
+
+_SEARCHES: Final = "/api/search"
+"""The beginning of the addresses of searches, their options and their shelves."""
+_QUESTIONS: Final = "/api/inbox/"
+_OPENAPI: Final = "/api/openapi.json"
+
+
+class ForwardToWorker:
+    """The API with the routes of the worker. The OpenAPI document describes the routes of both."""
+
+    def __init__(self, api: FastAPI, worker: SearchWorkerProcess) -> None:
+        self._api = api
+        self._worker = worker
+        self._openapi: bytes | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _is_forwarded(scope):
+            await self._worker(scope, receive, send)
+        elif scope["type"] == "http" and (scope["path"], scope["method"]) == (_OPENAPI, "GET"):
+            await (await self._answer_openapi())(scope, receive, send)
+        else:
+            await self._api(scope, receive, send)
+
+    async def _answer_openapi(self) -> Response:
+        if self._openapi is None:
+            try:
+                searches = await self._worker.request("GET", _OPENAPI)
+            except SearchWorkerEnded as error:
+                return make_error_response(error)
+            self._openapi = await asyncio.to_thread(_merge_documents, self._api, searches.body)
+        return Response(self._openapi, media_type=JSON)
+
+
+def _is_forwarded(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path.startswith(_SEARCHES) or (path.startswith(_QUESTIONS) and scope["method"] == "POST")
+
+
+def _merge_documents(api: FastAPI, searches: bytes) -> bytes:
+    """Return the OpenAPI document of the API with the paths and schemas of the worker."""
+    document = api.openapi()
+    added: Any = json.loads(searches)
+    paths = {**added["paths"], **document["paths"]}
+    schemas = {**added["components"]["schemas"], **document["components"]["schemas"]}
+    merged = {
+        **document,
+        "paths": dict(sorted(paths.items())),
+        "components": {**document["components"], "schemas": dict(sorted(schemas.items()))},
+    }
+    return json.dumps(merged, ensure_ascii=False).encode()

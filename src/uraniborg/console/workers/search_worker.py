@@ -12,10 +12,10 @@ from typing import Final, TypeAlias
 from starlette.types import ASGIApp, Message, Scope
 
 from paper_search.mcp_server import get_session_manager
-from uraniborg.console.access.sign_ins import SignIns
 from uraniborg.console.api import make_api
-from uraniborg.console.events.broadcast import EventBroadcast
-from uraniborg.console.routes import inbox, review, searches, strategy
+from uraniborg.console.event_broadcast import EventBroadcast
+from uraniborg.console.routes import inbox, review, searches
+from uraniborg.console.sign_ins import SignIns
 from uraniborg.console.workers.search_process import (
     SearchRequest,
     SearchResponse,
@@ -23,16 +23,15 @@ from uraniborg.console.workers.search_process import (
     decode_headers,
     encode_headers,
 )
-from uraniborg.console.workers.search_services import SearchServices
-from uraniborg.console.workers.source_progress import SourceProgressLog
-from uraniborg.credential_check import require_credential
+from uraniborg.console.workers.search_services import SearchServices, SourceProgressLog
+from uraniborg.console.workers.shelf_builds import ShelfBuilds
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http_access import RequestIds
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.logging import configure_logging, get_logger
 from uraniborg.kernel.worker_child import Parent, Request
-from uraniborg.part_servers import PartServer, PartServers
-from uraniborg.search_shelves import ShelfBuilds
+from uraniborg.servers.credential_check import require_credential
+from uraniborg.servers.process import PartServer, PartServers
 
 BODY_LIMIT: Final = 2_000_000
 """The maximum size of a request, in bytes."""
@@ -50,7 +49,7 @@ def main() -> None:
 
 
 def _make_worker_app(services: SearchServices) -> ASGIApp:
-    routers = (inbox.router, searches.router, strategy.router, review.router)
+    routers = (inbox.router, searches.router, searches.router, review.router)
     return RequestIds(make_api(services, *routers))
 
 

@@ -15,7 +15,7 @@ from paper_search.models import RawPaper
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision
 from tests.installed_programs import find_program
-from tests.paper_search.sessions.helpers import APPROVE, DataFolder, open_session
+from tests.paper_search.service.sessions.helpers import APPROVE, DataFolder, open_session
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.inbox import Inbox

@@ -22,7 +22,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.sources.interfaces import SourceResult
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision
-from tests.paper_search.sessions.helpers import make_moon_papers
+from tests.paper_search.service.sessions.helpers import make_moon_papers
 from tests.uraniborg.console.browser.agents import store_review
 
 QUESTION: Final = "Does night shift work raise the risk of breast cancer?"

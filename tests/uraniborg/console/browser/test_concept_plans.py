@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from paper_search.models import ConceptBlock, TermSuggestion
-from tests.paper_search.sessions.helpers import APPROVE
+from tests.paper_search.service.sessions.helpers import APPROVE
 from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.concept_plans import DRY, QUESTION, store_concept_plan
 from tests.uraniborg.console.browser.conftest import Visitor

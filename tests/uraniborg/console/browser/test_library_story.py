@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from paper_library.build.builder import build_shelf
+from paper_library.service.build.builder import build_shelf
 from paper_library.store.layout import MANIFEST
 from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems

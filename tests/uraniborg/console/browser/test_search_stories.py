@@ -30,8 +30,8 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.sources.offline_source import read_recorded_papers
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import APPROVE, REJECT, make_moon_papers
-from tests.paper_search.sessions.processes import GatedSource
+from tests.paper_search.service.sessions.helpers import APPROVE, REJECT, make_moon_papers
+from tests.paper_search.service.sessions.processes import GatedSource
 from tests.uraniborg.console.browser.agents import Agent, store_review
 from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.conftest import Visitor

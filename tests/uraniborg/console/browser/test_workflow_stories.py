@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.installed_programs import find_program
-from tests.pflow.scheduling.fake_programs import NOTHING_FAILS, write_fake_programs
+from tests.pflow.service.fake_programs import NOTHING_FAILS, write_fake_programs
 from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.installed_programs import find_program
-from tests.paper_search.sessions.processes import GatedSource
+from tests.paper_search.service.sessions.processes import GatedSource
 from tests.uraniborg.console.processes import ServerProcess, kill_agent_during_search, run_server
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json

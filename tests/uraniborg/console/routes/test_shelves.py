@@ -10,10 +10,10 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from paper_library.build.builder import build_shelf
-from paper_library.library import Library
+from paper_library.service.build.builder import build_shelf
+from paper_library.service.library import Library
 from tests.installed_programs import find_program
-from tests.paper_library.build.readers.pdfs import write_pdf
+from tests.paper_library.service.build.readers.pdfs import write_pdf
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
 GILLON = "gillon2017"

@@ -10,11 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from pflow.changes import ChangeRecord
+from pflow.service.history import ChangeRecord
 from uraniborg.console.services import ConsoleServices
 from uraniborg.console.workers import run_workers
-from uraniborg.console.workers.run_workers import RunWorkers
-from uraniborg.console.workers.waiting_runs import WaitingRuns
+from uraniborg.console.workers.run_workers import RunWorkers, WaitingRuns
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Decision, Inbox

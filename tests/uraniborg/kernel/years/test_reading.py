@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases
+from paper_search.domain.intent.text_cleanup import normalise_text, replace_quoted_phrases
 from uraniborg.kernel.years.reading import EARLIEST_YEAR, read_years
 
 TODAY = date(2024, 6, 15)

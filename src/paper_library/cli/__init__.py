@@ -1,0 +1,1 @@
+"""The command `paper-library`, and what it prints."""

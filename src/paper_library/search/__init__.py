@@ -1,1 +1,0 @@
-"""Search: the query language, query compilation, ranking, snippets and facets."""

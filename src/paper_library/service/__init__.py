@@ -1,0 +1,1 @@
+"""The operations of the library: read, search, export and build shelves."""

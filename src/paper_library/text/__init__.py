@@ -1,1 +1,0 @@
-"""Pure functions on texts: markdown, excerpts, tables, summaries and citations."""

@@ -1,0 +1,1 @@
+"""The command `paper-search`: searches, reviews at a terminal, exports and translations."""

@@ -1,0 +1,1 @@
+"""The operations of paper search with their replies, and what carries them out."""

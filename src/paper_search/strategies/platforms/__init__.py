@@ -1,1 +1,0 @@
-"""How each database writes a term in its fields."""

@@ -1,0 +1,1 @@
+"""Workflows as data: their model and graph, the parser, and the checks before a run."""

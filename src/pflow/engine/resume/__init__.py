@@ -1,1 +1,0 @@
-"""Resuming: the journal of a run, the results of earlier runs, and the rules for reusing them."""

@@ -1,1 +1,0 @@
-"""Workflows on disk: names, files, lookup, listing and saving."""

@@ -1,0 +1,1 @@
+"""The operations of pflow, their replies, and the engine that runs workflows."""

@@ -1,0 +1,1 @@
+"""The integration of bodies: attraction, methods, collisions, encounters and error estimates."""

@@ -1,1 +1,0 @@
-"""Where values come from: their status, sources, inputs and commands, and the bibliography of a universe."""

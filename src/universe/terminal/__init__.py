@@ -1,1 +1,0 @@
-"""Reports of the command line on the terminal: trees, tables and paragraphs."""

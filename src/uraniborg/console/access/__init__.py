@@ -1,1 +1,0 @@
-"""Who may call the API, and how often."""

@@ -1,1 +1,0 @@
-"""The event stream: the changes of all processes, sent to the open pages."""
