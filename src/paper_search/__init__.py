@@ -51,8 +51,8 @@ _MODULES = {
     "SearchStrategy": "models",
     "SearchWorkflow": "workflow",
     "load_config": "config",
-    "search": "api",
-    "search_sync": "api",
+    "search": "api.search_functions",
+    "search_sync": "api.search_functions",
 }
 
 
