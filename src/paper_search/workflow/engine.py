@@ -7,7 +7,8 @@ from uuid import uuid4
 from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.input_checks import check_query
-from paper_search.workflow.search_run import SearchRun, SearchRunOptions
+from paper_search.workflow.rounds import SearchRunOptions
+from paper_search.workflow.search_run import SearchRun
 from paper_search.workflow.skill_interfaces import (
     DeduplicatorPort,
     IntentParserPort,

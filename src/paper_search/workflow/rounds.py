@@ -2,14 +2,52 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from paper_search.citation_keys import add_citation_keys
+from paper_search.domain.facets import count_facets
 from paper_search.domain.review_models import DEFAULT_REVIEWER, Exclusion, ExclusionReason, ReviewStatus, Sender
-from paper_search.models import Paper, RelevanceHints, RoundLog, SearchStrategy, StageCount, UserFeedback
+from paper_search.models import (
+    Paper,
+    PaperCollection,
+    ParsedIntent,
+    RelevanceHints,
+    RoundLog,
+    SearchMetadata,
+    SearchStrategy,
+    SourceReport,
+    SourceStatus,
+    StageCount,
+    UserFeedback,
+)
 from paper_search.workflow.paper_pool import Pool, RoundAdditions
 from paper_search.workflow.skill_interfaces import SearchOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRunOptions:
+    """The options of one search."""
+
+    max_rounds: int
+    max_results: int
+    min_relevance: float | None
+    domain: str
+    ask_about_strategy: bool
+    notes: tuple[str, ...]
+    software: str
+
+    def limit_intent(self, intent: ParsedIntent) -> ParsedIntent:
+        """Return the intent with max_results at most as here, with the min_relevance from here, and with all notes."""
+        constraints = intent.constraints
+        is_stated = "max_results" in constraints.model_fields_set
+        wanted = constraints.max_results if is_stated else self.max_results
+        limits = {"max_results": max(1, min(wanted, self.max_results)), "min_relevance": self.min_relevance}
+        limited = constraints.model_copy(update=limits)
+        notes = [*self.notes, *intent.notes]
+        return intent.model_copy(update={"constraints": limited, "notes": list(dict.fromkeys(notes))})
 
 
 class IterationRecord(BaseModel):
@@ -84,6 +122,41 @@ class WorkflowState(BaseModel):
         for reviewer, decisions in feedback.reviews.items():
             self.pool.add_decisions(decisions, reviewer, at, sender)
         self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at, sender)
+
+
+def build_collection(
+    pool: Pool, round_logs: Sequence[RoundLog], latest: SearchMetadata, rounds: int, options: SearchRunOptions
+) -> PaperCollection:
+    """Return the result after some rounds, with the metadata of the latest search."""
+    papers = add_citation_keys(pool.result)
+    # Excluded papers get their keys last, so that an exclusion changes no key of the result.
+    excluded = add_citation_keys([*papers, *pool.excluded_by_reviewers])[len(papers) :]
+    exclusions = pool.list_exclusions(pool.threshold)
+    logs = add_inclusion_counts(recount_duplicates(round_logs, pool), papers, exclusions)
+    metadata = latest.model_copy(
+        update={
+            "total_found": len(pool.entries),
+            "domain": options.domain,
+            "software": options.software,
+            "rounds": rounds,
+            "stage_counts": count_stages(logs),
+            "round_logs": logs,
+            "exclusions": exclusions,
+            "corrections": pool.corrections,
+            "partial": any(_is_report_incomplete(report) for log in logs for report in log.sources),
+        }
+    )
+    return PaperCollection(
+        metadata=metadata,
+        papers=papers,
+        excluded_papers=excluded,
+        removed_papers=pool.removed_by_automation,
+        facets=count_facets(papers),
+    )
+
+
+def _is_report_incomplete(report: SourceReport) -> bool:
+    return report.partial or report.status in (SourceStatus.FAILED, SourceStatus.RATE_LIMITED)
 
 
 def build_round_log(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paper_search.domain.intent.vocabulary import estimate_share, is_teachable
-from paper_search.models import TermSuggestion
+from paper_search.models import ScoredPaper, SearchStrategy, TermSuggestion, Work
 from uraniborg.kernel.words import extract_terms, split_words
 
 _RIDGE: Final = 0.11
@@ -114,6 +114,34 @@ _MOST_SEPARATING: Final = 40  # the planner uses the best, and then those that e
 _LEAST_PAPERS, _LEAST_MARKED = 3, 2
 _MANY_MARKS: Final = 50  # with fewer marked papers, many words separate them by chance
 _LIKELY, _SHORTEST = 0.2, 3
+_COMPARED_PAPERS: Final = 2_000
+"""The number of papers that the best ones are compared with, to find their terms."""
+
+
+def suggest_terms_of_best(query: str, strategy: SearchStrategy, scores: Iterable[ScoredPaper]) -> list[TermSuggestion]:
+    """Return the terms that the best papers so far have and the other ones have not."""
+    texts = [_join_texts(scored.paper) for scored in sorted(scores, key=lambda scored: scored.sort_key)]
+    others = texts[BEST_PAPERS:]
+    compared = others[:: 1 + len(others) // _COMPARED_PAPERS]
+    return suggest_terms(texts[:BEST_PAPERS], compared, [query, *_list_asked_names(strategy)])
+
+
+def separate_terms_of_marked(
+    query: str, strategy: SearchStrategy, included: Iterable[Work], excluded: Iterable[Work]
+) -> list[TermSuggestion]:
+    """Return the terms that best separate the papers marked as relevant from those marked as irrelevant."""
+    known = [query, *_list_asked_names(strategy)]
+    return separate_terms(list(map(_join_texts, included)), list(map(_join_texts, excluded)), known)
+
+
+def _join_texts(paper: Work) -> str:
+    return f"{paper.title}\n{paper.abstract or ''}"
+
+
+def _list_asked_names(strategy: SearchStrategy) -> list[str]:
+    """Return the names and variants of the blocks that papers did not teach, and of those that are switched off."""
+    blocks = [block for block in strategy.blocks if not block.learned or not block.active]
+    return [text for block in blocks for text in (block.name, *block.variants)]
 
 
 def suggest_terms(
