@@ -1,4 +1,7 @@
-"""Settings of searches, which `load_config` reads, and the arguments of a search that take their place."""
+"""Settings of searches, which `load_config` reads, and the arguments of a search that take their place.
+
+A call without `max_results` uses the configuration; a call with `max_results=100` uses 100.
+"""
 
 from collections.abc import Collection
 from pathlib import Path

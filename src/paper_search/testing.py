@@ -191,7 +191,12 @@ _Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 class EmulatedLiterature:
-    """An index over papers: which of them match a Boolean query, and how well each matches words."""
+    """An index over papers: which of them match a Boolean query, and how well each matches words.
+
+    Put sources before it to measure what a search strategy finds. They behave like real ones: a Boolean source returns
+    matches newest first, never by relevance, and refuses a query that matches too many papers; a ranking source orders
+    all papers by BM25. Both state totals and have limits.
+    """
 
     def __init__(self, papers: Iterable[RawPaper]) -> None:
         self.papers = list(papers)

@@ -1,4 +1,17 @@
-"""Search objects of this process, also those that packages provide as entry points `paper_search.sources`."""
+"""Search objects of this process, also those that packages provide as entry points `paper_search.sources`.
+
+Each entry point loads to a callable without arguments that returns an object with a `source_name` and a coroutine
+method `search_advanced(strategy)`. The method gets a strategy with one query as a plain dictionary, and returns a list
+of plain dictionaries with the fields of a RawPaper, or `{"papers": [...], "total": 4312, "stopped": "source_limit"}`.
+It needs none of the classes of this package, and its errors do not end the search.
+
+The object may have an attribute `kind`: "boolean" sources receive Boolean queries, "ranked" ones plain words without
+exclusions, each in the field `boolean_query`. It may have a method `is_ready()`: while that returns False, only
+searches that name the source use it. It may have `capabilities`, a set of the filters ("year", "language", "not") that
+it applies, which are then not checked afterwards, and a `remark`, a sentence for the plan.
+
+An installed source has a definition and a transport like other sources, so its answers are recorded and replayed too.
+"""
 
 import asyncio
 import inspect

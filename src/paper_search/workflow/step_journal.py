@@ -1,4 +1,8 @@
-"""Store the result of each step before the next one starts, so that a search can be continued; large ones in parts."""
+"""Store the result of each step before the next one starts, so that a search can be continued; large ones in parts.
+
+A search that is started again with the same journal reads the stored results instead of repeating the steps, and so
+continues where it stopped. A session stores its journal on disk.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, TypeVar, cast

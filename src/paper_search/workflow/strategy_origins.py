@@ -1,4 +1,7 @@
-"""Remember who set each part of a strategy; derive from it what is scored, and the notes on the plan."""
+"""Remember who set each part of a strategy; derive from it what is scored, and the notes on the plan.
+
+Once a person has set queries or limits, the sentences about them are derived from the strategy alone.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final

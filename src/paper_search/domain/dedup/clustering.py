@@ -1,4 +1,9 @@
-"""Group records that are one paper, of the pairs worth comparing: a contradiction always prevents a union."""
+"""Group records that are one paper, of the pairs worth comparing: a contradiction always prevents a union.
+
+Two titles of one paper share most of their rarest words. Any three of a title's rarest words are a key, and titles
+under one key are compared, in C. Words of one title only cannot join two titles, so misspellings use no keys. Under a
+key with many titles each title is compared with its neighbours only, so the work grows linearly.
+"""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence

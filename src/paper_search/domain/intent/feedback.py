@@ -1,4 +1,9 @@
-"""Read feedback for the next round: requests that it contains, terms to add and to exclude, and limits to change."""
+"""Read feedback for the next round: requests that it contains, terms to add and to exclude, and limits to change.
+
+The fields of `UserFeedback` are exact. A text is read clause by clause: a clause counts if a phrase of
+`data/feedback_phrases.txt` matches it completely and its terms can be nothing else than terms. Every other clause
+changes nothing and is listed as not used.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,9 @@
-"""Recognise queries that a person typed as a query, and let them run as written, beside others that follow changes."""
+"""Recognise queries that a person typed as a query, and let them run as written, beside others that follow changes.
+
+A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
+around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
+words, unless an operator joins brackets or quotation marks. Cuts keep the length of a text, and so the positions in it.
+"""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,7 @@
-"""Share a text among readers, each cutting out what it has read: years, numbers, languages, journals, authors."""
+"""Share a text among readers, each cutting out what it has read: years, numbers, languages, journals, authors.
+
+Names are recognised by their capitals. In a request written In Title Case only plain cues count, such as "papers by".
+"""
 
 import re
 from collections.abc import Iterable

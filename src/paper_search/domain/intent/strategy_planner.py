@@ -1,4 +1,7 @@
-"""Plan the strategy of one round by rule: concept blocks, and the ladder of queries that earlier counts suggest."""
+"""Plan the strategy of one round by rule: concept blocks, and the ladder of queries that earlier counts suggest.
+
+Queries that a person typed or edited run exactly as they are, and feedback adds queries to them.
+"""
 
 import math
 from collections import Counter, defaultdict

@@ -1,4 +1,10 @@
-"""Know words: their other spellings, singular and plural, which of them carry a topic, and how rare they are."""
+"""Know words: their other spellings, singular and plural, which of them carry a topic, and how rare they are.
+
+`words.txt` says what each of its lists is for. `generic_words.txt` lists words without a topic, `verbs.txt` verbs,
+`weak_words.txt` words that say nothing alone, `untaught_words.txt` words that papers never teach, `word_counts.txt` in
+how many papers words and pairs of words occur, `spellings.txt` pairs of British and American spellings, `synonyms.txt`
+groups of terms that mean the same and narrower ones, `terms.txt` terms of several words that stay whole.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Compose queries from strict to broad of the words of concept blocks, and read the blocks back from queries."""
+"""Compose queries from strict to broad of the words of concept blocks, and read the blocks back from queries.
+
+A Boolean query of the ladder requires at least two blocks, or one that is specific enough to stand alone. Blocks that
+were learned from papers are never required together: each is combined with the blocks of the question, and in pairs.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

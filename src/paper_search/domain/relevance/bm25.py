@@ -1,4 +1,13 @@
-"""Score candidates by BM25 with term weights from the pool, calibrated to mean the same in every pool."""
+"""Score candidates by BM25 with term weights from the pool, calibrated to mean the same in every pool.
+
+The candidates were found by the query terms, so document frequency alone cannot separate a rare word that the sources
+matched from a common one. Three further signs can: a word that names a topic stands in titles, is repeated where it
+occurs, and is not one of the words that every field uses.
+
+`FAIR` separates papers that match a fair part of the query from papers that match almost nothing. A paper that holds
+the main concepts of the query never scores below `FAIR`. A paper that holds none of them, or one word out of many,
+never reaches it.
+"""
 
 import math
 from collections import Counter

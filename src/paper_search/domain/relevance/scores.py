@@ -1,4 +1,8 @@
-"""Score a pool of papers for an intent: from 0 to 1, with a reason and tags for each paper."""
+"""Score a pool of papers for an intent: from 0 to 1, with a reason and tags for each paper.
+
+The strength of a match comes from the words of the paper, raised a little by its similarity to the best matches, by
+citations and by recency. Preferences and the marks of earlier rounds then move the score.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache

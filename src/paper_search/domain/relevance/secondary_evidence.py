@@ -1,4 +1,8 @@
-"""Add evidence besides the query words: citations, years, authors, preferences, similarity to marked papers."""
+"""Add evidence besides the query words: citations, years, authors, preferences, similarity to marked papers.
+
+Papers on one topic resemble one another. A paper close to the strongest matches is therefore likelier to be relevant
+than its own query words show. The order of the papers changes nothing.
+"""
 
 import math
 from collections import Counter

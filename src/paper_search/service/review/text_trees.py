@@ -1,4 +1,8 @@
-"""Parse foreign text into trees of a few kinds of nodes, with the words that match the queries marked."""
+"""Parse foreign text into trees of a few kinds of nodes, with the words that match the queries marked.
+
+The kinds are `text`, `math` (a formula in LaTeX), `sub`, `sup`, `italic` and `bold`. Everything else in a text, also
+tags, is plain text.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
