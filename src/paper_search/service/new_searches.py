@@ -10,12 +10,13 @@ from paper_search.domain.source_descriptions import get_source_label
 from paper_search.errors import SessionNotComplete
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
 from paper_search.recordings import QUERY
-from paper_search.service.search_replies import SearchOptions, SourceReportReply, SourceUse
+from paper_search.service.search_replies import SearchOptions, SourceReportReply
 from paper_search.service.session_replies import SessionReply
 from paper_search.service.sessions.inbox_decisions import check_inbox_decision
 from paper_search.service.sessions.manager import SessionManager
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.offline_source import OfflineSource, build_offline_sources
+from paper_search.sources.interfaces import SourceUse
+from paper_search.sources.offline_source import OfflineSource, build_offline_sources, describe_offline_sources
 from paper_search.sources.registry import build_sources, describe_sources
 from paper_search.store.session_files import SessionStore, read_step
 from paper_search.store.session_state import PendingCheckpoint, SessionRequest
@@ -51,8 +52,6 @@ def describe_search_options(offline: bool | None = None) -> SearchOptions:
 def describe_available_sources(config: AppConfig) -> list[SourceUse]:
     """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
     if config.offline:
-        from paper_search.sources.offline_source import describe_offline_sources  # reads the recordings
-
         return describe_offline_sources(config)
     return describe_sources(config)
 

@@ -16,6 +16,7 @@ from paper_search.service.session_replies import (
     SourceState,
     SourceSummary,
 )
+from paper_search.sources.interfaces import SourceUse
 from paper_search.sources.query_translation import QueryTranslation
 from uraniborg.kernel.actor_fields import ActorFields
 
@@ -65,14 +66,6 @@ class SearchList(TypedDict):
     offset: int
     limit: int
     next_offset: int | None
-
-
-class SourceUse(TypedDict):
-    """Whether a search uses a source, and why not or its rate."""
-
-    name: str
-    used: bool
-    remark: str
 
 
 class SourceChoice(NamedSource, SourceUse):

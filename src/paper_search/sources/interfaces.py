@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
+from typing_extensions import TypedDict
+
 from paper_search.domain.query.identifier_queries import Identifier
 from paper_search.models import (
     RawPaper,
@@ -140,6 +142,14 @@ async def forget_answer(transport: object, request: Request) -> None:
     """Drop the stored answer to the request, if the transport stores answers."""
     if isinstance(transport, ForgettingTransport):
         await transport.forget_answer(request)
+
+
+class SourceUse(TypedDict):
+    """Whether a search uses a source, and why not or its rate."""
+
+    name: str
+    used: bool
+    remark: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from paper_search.domain.query.identifier_queries import find_matching_identifie
 from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
 from paper_search.recordings import CLASSICS, RECORDING
-from paper_search.sources.interfaces import SearchSource, SourcePage, SourceResult
+from paper_search.sources.interfaces import SearchSource, SourcePage, SourceResult, SourceUse
 from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery, RunCost, build_run_report
 from paper_search.sources.registry import (
     check_source_names,
@@ -31,7 +31,6 @@ from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-    from paper_search.service.search_replies import SourceUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def _is_match(paper: RecordedPaper, query: SearchQuery) -> bool:
     return node is not None and has_wanted_words(node, paper.text)
 
 
-def describe_offline_sources(config: "AppConfig") -> "list[SourceUse]":
+def describe_offline_sources(config: "AppConfig") -> list[SourceUse]:
     """Return one entry per source: its name, whether an offline search uses it, and the number of its papers."""
     recorded = read_recorded_papers()
     entries: list[SourceUse] = []

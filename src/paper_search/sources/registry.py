@@ -17,7 +17,15 @@ from paper_search.sources.called_sources import (
     load_installed_definition,
 )
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
+from paper_search.sources.interfaces import (
+    Request,
+    Response,
+    SearchSource,
+    SourceDefinition,
+    SourceUse,
+    Transport,
+    forget_answer,
+)
 from paper_search.sources.transport.answer_cache import CachingTransport
 from paper_search.sources.transport.recording import ReplayTransport
 from paper_search.sources.transport.request_policies import Auth, SourcePolicy
@@ -26,7 +34,6 @@ from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-    from paper_search.service.search_replies import SourceUse
     from paper_search.sources.transport.http_transport import Network
     from uraniborg.kernel.clock import Clock
 
@@ -175,7 +182,7 @@ def is_enabled(name: str, config: "AppConfig") -> bool:
     return name not in config.sources or config.sources[name].enabled
 
 
-def describe_sources(config: "AppConfig") -> "list[SourceUse]":
+def describe_sources(config: "AppConfig") -> list[SourceUse]:
     """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
     used = set(list_default_source_names(config))
     return [{"name": name, "used": name in used, "remark": _describe_use(name, config)} for name in list_source_names()]
