@@ -1,7 +1,7 @@
 """Sixty sentences of feedback in ten languages and three tones, and the check of each reading.
 
     python -m tests.paper_search.domain.intent.feedback_sentences           # figures only
-    python -m tests.paper_search.domain.intent.feedback_sentences tuning    # the sentences of one half that are not understood
+    python -m tests.paper_search.domain.intent.feedback_sentences tuning    # sentences of one half, not understood
 
 The sentences and their readings were written before the phrases. The hash of a sentence decides whether it belongs to
 the tuning half or the check half. Look at sentences of the tuning half only while you change phrases.

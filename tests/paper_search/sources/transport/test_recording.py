@@ -257,7 +257,7 @@ def test_a_folder_that_is_not_empty_is_never_overwritten(tmp_path: Path) -> None
         create_recording(tmp_path / "thesis.tex")
 
 
-@pytest.mark.parametrize("writer", ["answer_store", "recording"])
+@pytest.mark.parametrize("writer", ["answer_cache", "recording"])
 async def test_a_disk_error_leaves_the_recording_incomplete_and_the_search_unchanged(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,7 +267,7 @@ async def test_a_disk_error_leaves_the_recording_incomplete_and_the_search_uncha
     def refuse(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"paper_search.sources.{writer}.write_atomic", refuse)
+    monkeypatch.setattr(f"paper_search.sources.transport.{writer}.write_atomic", refuse)
     assert (await transport.send(REQUEST)).status == 200
     await transport.aclose()
     assert inner.closed
