@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ("workflow", "skills")
 OUTSIDE = (
     "paper_search.mcp_server",
-    "paper_search.cli.search_command",
+    "paper_search.api",
+    "paper_search.cli",
     "paper_search.__main__",
     "paper_search.export",
     "mcp",

@@ -1,8 +1,8 @@
 """Kills the paper search server with SIGKILL at random times of scripted sessions, and counts the failures.
 
 `python -m tests.paper_search.service.sessions.kill_harness --kills 50 --seed 1` prints one JSON object; every figure
-under "failures" must be 0. `--self-check` runs servers with deliberate faults, all or those named, and prints which were
-detected.
+under "failures" must be 0. `--self-check` runs servers with deliberate faults, all or those named, and prints which
+were detected.
 
 One process imports everything and forks each server, which serves stdio over two pipes. The process has no thread, no
 event loop and no session that a server could inherit.
