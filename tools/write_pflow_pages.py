@@ -41,7 +41,8 @@ how to connect nodes; [How workflows run](../concepts/workflows.md) describes ef
 def nodes_page() -> str:
     """Return the page about all node types that ship."""
     files = {path.stem: path for path in BUILT_IN.glob("*.json")}
-    files |= {path.parent.name: path for path in (ROOT / "src").glob("*/workflow_nodes.json")}
+    source = ROOT / "src"
+    files |= {path.relative_to(source).parts[0]: path for path in source.rglob("workflow_nodes.json")}
     if unknown := sorted(files.keys() ^ TITLES.keys()):
         raise ValueError(f"TITLES does not go with the files of nodes: {', '.join(unknown)}")
     kinds = {name: _read(files[name]) for name in TITLES}
