@@ -1,4 +1,7 @@
-"""Replies about runs: starts and ends, nodes, items, messages, comparisons, and changes in the change feed."""
+"""Replies about runs: starts and ends, nodes, items, messages, comparisons, and changes in the change feed.
+
+Replies may have more keys: an error has the ids of what it is about.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, NotRequired

@@ -1,4 +1,7 @@
-"""What a scheduler runs and when, what all schedulers share, and files that are written with a rollback."""
+"""What a scheduler runs and when, what all schedulers share, and files that are written with a rollback.
+
+A scheduler gets the environment of the command, which locates its folders and programs.
+"""
 
 import os
 import re

@@ -1,4 +1,14 @@
-"""Find results of earlier runs that the next run can reuse, and decide by fingerprints and effects which it can."""
+"""Find results of earlier runs that the next run can reuse, and decide by fingerprints and effects which it can.
+
+The effects digest of a node stands for all that the nodes before it did to files, servers and the like. Values passed
+on in templates are in a node's parameters. Anything else, such as a file that one node writes and another reads, is
+covered by types that declare `reads_world`: the digest is part of the fingerprint of their results. It changes when
+
+- a node before it that is not pure runs and did not run before (its effect run id is the id of this run);
+- a node before it that is not pure fails in another way than before and an `error` edge is followed.
+
+Pure nodes and nodes that were not started leave the digest as it is.
+"""
 
 import os
 import re

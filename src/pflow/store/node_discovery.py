@@ -1,4 +1,11 @@
-"""Discover nodes: built in, user-defined, of packages and MCP servers. Cache them in a file for the next process."""
+"""Discover nodes: built in, user-defined, of packages and MCP servers. Cache them in a file for the next process.
+
+Only declarations are read. No module of a node is imported, and unreadable declarations are reported and skipped.
+
+The first line of the cache is a checksum of the others. The second has the stamps on which the cache depends; then each
+line is a component, and the last has the texts for searches. Components are located by their span and parsed on demand:
+most runs need few.
+"""
 
 import contextlib
 import os

@@ -1,4 +1,7 @@
-"""Prepare one step of a run, a node or an item of a batch, and say why it runs again in a later run."""
+"""Prepare one step of a run, a node or an item of a batch, and say why it runs again in a later run.
+
+A run and a dry run differ only in their step runner: that of a run executes nodes, that of a dry run nothing.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
