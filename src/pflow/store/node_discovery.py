@@ -205,7 +205,8 @@ FILE: Final = "cache/registry.json"
 _FORMAT: Final = "pflow registry 1"
 """Increase the number when the format of the lines changes."""
 _CODE: Final = [
-    str(Path(__file__).with_name(f"{name}.py")) for name in ("discovery", "entry_points", "interface", "node_files")
+    str(Path(__file__).parents[1] / name)
+    for name in ("store/node_discovery.py", "store/node_files.py", "domain/node_interface.py")
 ]
 """The modules on which the content of the cache depends."""
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from pflow.domain.node import Function
 from pflow.domain.node_interface import Interface, build_interface
