@@ -1,9 +1,9 @@
 """Check references in templates: what they name must exist. Find placeholders of other languages.
 
-A placeholder of another language, such as `{{name}}` or `$name`, is used as it stands, so a mistake goes unnoticed until
-the effect has happened. The same text may be right: `$name` belongs to the shell, `<title>` to HTML, `{{name}}` to
-Jinja. A placeholder is therefore reported only if the node does not use `${name}` itself, and as an error only if nothing
-else in the workflow does.
+A placeholder of another language, such as `{{name}}` or `$name`, is used as it stands, so a mistake goes unnoticed
+until the effect has happened. The same text may be right: `$name` belongs to the shell, `<title>` to HTML, `{{name}}`
+to Jinja. A placeholder is therefore reported only if the node does not use `${name}` itself, and as an error only if
+nothing else in the workflow does.
 """
 
 import re
