@@ -165,7 +165,7 @@ async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: U
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
     (source,) = (await trace(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
-    assert (source["dataFile"], source["location"]) == ("universe/domain/systems/data/trappist-1.json", None)
+    assert (source["dataFile"], source["location"]) == ("universe/systems/data/trappist-1.json", None)
     (source,) = (await trace(trappist, "t", E, "radius"))["sources"]
     assert source["conversion"] == "0.92 Earth radii, drawn 5 times as large = 0.0001961208396 AU"
     (source,) = (await trace(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]

@@ -134,7 +134,7 @@ def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | No
     return ShippedValue(
         value,
         sources,
-        f"universe/domain/systems/data/{name}.json",
+        f"universe/systems/data/{name}.json",
         tuple(_format_stated_numbers(facts, field)),
         note,
         f"{GM_SUN} km^3/s^2, GM of the Sun" if field == "mass" and "massGmKm3PerS2" in facts else "",

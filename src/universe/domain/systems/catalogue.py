@@ -65,7 +65,7 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> "Pla
 
 
 def read_system_data(name: str) -> "SystemData":
-    text = (files("universe.domain.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
+    text = (files("universe") / "systems" / "data" / f"{name}.json").read_text(encoding="utf-8")
     return cast("SystemData", json.loads(text))
 
 

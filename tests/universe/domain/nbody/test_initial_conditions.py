@@ -1,6 +1,7 @@
 """Starts of N-body runs by the Jacobi rule, from vectors or elements, with notes about their accuracy."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def _run(start: InitialConditions, days: float) -> Any:
 
 def test_planets_of_trappist_1_pass_in_front_when_their_paper_states() -> None:
     # Agol et al. (2021, PSJ 2, 1): the times of the first transits, next to the epoch of the elements.
-    system_facts = json.loads(Path(systems.__file__).with_name("data").joinpath("trappist-1.json").read_text())
+    system_facts = json.loads((files("universe") / "systems" / "data" / "trappist-1.json").read_text(encoding="utf-8"))
     start = make_initial_conditions(systems.load_system("trappist-1"))
     for facts in system_facts["bodies"][1:]:
         index, when = start.ids.index(facts["id"]), facts["orbit"]["transitJd"] - system_facts["epochJd"]

@@ -20,7 +20,7 @@ HERE: Final = Path(__file__).parent
 G: Final = 0.01720209895**2
 EARTH: Final = 3.986_004e14 / 1.327_124_4e20
 YEAR: Final = 365.25
-VECTORS: Final = HERE.parents[4] / "shared" / "data" / "universe" / "de421_vectors.json"
+VECTORS: Final = HERE.parents[5] / "shared" / "data" / "universe" / "de421_vectors.json"
 
 TRAPPIST: Final = {
     "b": (1.374, 1.510826, 2457257.55044, -0.00215, 0.00217, 89.728),
