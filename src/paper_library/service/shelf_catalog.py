@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from paper_library.domain.replies import ShelfSummary
 
 
-SAMPLE_PAPERS: Final = Path(__file__).parent / "sample_papers"
+SAMPLE_PAPERS: Final = Path(__file__).parents[1] / "sample_papers"
 SAMPLE_INPUTS: Final = tuple(SAMPLE_PAPERS / name for name in ("papers.bib", "texts", "data_sheets"))
 """The bibliography, the reading guides and the data sheets."""
 

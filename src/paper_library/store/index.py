@@ -11,7 +11,6 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.domain.limits import PREFIX_TERMS
-from paper_library.store import index as fields
 from uraniborg.kernel.words import split_words, stem_words
 
 ABOUT: Final = "about"  # title, abstract, keywords, tags: stemmed
@@ -158,7 +157,7 @@ class IndexTerms:
     def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema) -> None:
         self._searcher = searcher
         self._schema = schema
-        self.has_flags = fields.has_flags(schema)
+        self.has_flags = has_flags(schema)
         """False for the index of an older shelf."""
         self._known: dict[tuple[str, str], IndexQuery | None] = {}
 
@@ -194,11 +193,11 @@ class IndexTerms:
         first, last = max(start or 1, 1), _LAST_YEAR if end is None else min(end, _LAST_YEAR)
         if first > last:
             return IndexQuery.empty_query()
-        return IndexQuery.range_query(self._schema, fields.YEAR, tantivy.FieldType.Unsigned, first, last)
+        return IndexQuery.range_query(self._schema, YEAR, tantivy.FieldType.Unsigned, first, last)
 
     def make_facet_query(self, kind: str, facet: int) -> IndexQuery:
         """Return the query for papers with this facet value."""
-        return IndexQuery.const_score_query(IndexQuery.term_query(self._schema, fields.FACETS[kind], facet), 0.0)
+        return IndexQuery.const_score_query(IndexQuery.term_query(self._schema, FACETS[kind], facet), 0.0)
 
     def has_papers(self, query: IndexQuery) -> bool:
         """Return True if any paper matches `query`."""

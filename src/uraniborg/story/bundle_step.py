@@ -229,5 +229,6 @@ def describe_export(results: Results) -> Description:
     )
 
 
-EXPORT: Final = DeclaredStep("export", "You export the bundle", "you", "Export", run_export, preview_export, describe_export,
-                     can_repeat=True)  # fmt: skip
+EXPORT: Final = DeclaredStep(
+    "export", "You export the bundle", "you", "Export", run_export, preview_export, describe_export, can_repeat=True,
+)  # fmt: skip

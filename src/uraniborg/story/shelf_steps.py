@@ -247,7 +247,9 @@ def to_earth_masses(mass: float) -> float:
 
 
 STEPS: Final = (
-    DeclaredStep("shelve", "Kept papers go to a shelf", "you", "Build the shelf", run_shelve, preview_shelve, describe_shelve),
+    DeclaredStep(
+        "shelve", "Kept papers go to a shelf", "you", "Build the shelf", run_shelve, preview_shelve, describe_shelve,
+    ),
     DeclaredStep(
         "read", "A workflow looks for the masses", "workflow", "Run the workflow",
         run_read, preview_read, describe_read,

@@ -262,5 +262,6 @@ BRANCH: Final = DeclaredStep(
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,
 )  # fmt: skip
-SCRUB: Final = DeclaredStep("scrub", "You scrub back", "you", "Read every version", run_scrub, preview_scrub, describe_scrub,
-                    can_repeat=True)  # fmt: skip
+SCRUB: Final = DeclaredStep(
+    "scrub", "You scrub back", "you", "Read every version", run_scrub, preview_scrub, describe_scrub, can_repeat=True,
+)  # fmt: skip

@@ -79,7 +79,10 @@ def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind
 
 
 def test_the_nodes_work_without_pflow() -> None:
-    message = "import sys, paper_library.api.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    message = (
+        "import sys, paper_library.api.workflow_nodes; "
+        "print([name for name in sys.modules if name.startswith('pflow')])"
+    )
     done = subprocess.run([sys.executable, "-c", message], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout.strip() == "[]"
 

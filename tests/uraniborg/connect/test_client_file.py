@@ -309,7 +309,8 @@ def test_the_guide_has_a_section_for_each_client_with_the_entries_that_are_writt
     servers = [
         *(dataclasses.replace(server, command=find_program(Path(server.command).name)) for server in SERVERS[:2]
           if isinstance(server, StdioServerEntry)),
-        *(dataclasses.replace(server, token="CREDENTIAL") for server in SERVERS[2:] if isinstance(server, HttpServerEntry)),
+        *(dataclasses.replace(server, token="CREDENTIAL") for server in SERVERS[2:]
+          if isinstance(server, HttpServerEntry)),
     ]  # fmt: skip
     for client in list_clients(env={}, home=tmp_path, platform="linux"):
         section = page.partition(f"\n### {client.title}\n")[2].partition("\n### ")[0]

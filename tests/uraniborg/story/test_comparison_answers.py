@@ -14,9 +14,7 @@ from universe.domain.nbody.analysis import compare_run_analyses
 from uraniborg.story.comparison_answers import ComparisonAnswer, answer_question, format_span
 from uraniborg.story.steps import format_question
 
-RUNS: Final[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("story").joinpath("ten_years.json").read_text(encoding="utf-8")
-)
+RUNS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
 NAMES: Final = {f"trappist-1-{letter}": letter for letter in "bcdefgh"}
 
 

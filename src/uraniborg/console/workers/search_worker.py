@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _make_worker_app(services: SearchServices) -> ASGIApp:
-    routers = (inbox.router, searches.router, searches.router, review.router)
+    routers = (inbox.router, searches.router, review.router)
     return RequestIds(make_api(services, *routers))
 
 

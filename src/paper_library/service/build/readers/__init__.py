@@ -18,7 +18,7 @@ def _make_lazy_reader(module: str, function: str = "read_entries") -> Reader:
     return read
 
 
-_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_make_lazy_reader, ("bibtex", "ris", "markdown", "jats", "pdf"))
+_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_make_lazy_reader, ("bibtex", "ris", "markdown_files", "jats", "pdf"))
 _JSON, _JSON_LINES = (
     _make_lazy_reader("json_papers", "read_json_file"),
     _make_lazy_reader("json_papers", "read_json_lines_file"),

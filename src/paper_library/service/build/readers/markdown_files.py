@@ -10,7 +10,6 @@ import yaml
 
 from paper_library.domain.entries import BuildProblem, Entry
 from paper_library.domain.markdown import extract_plain_text, find_section_text, find_title
-from paper_library.service.build.readers import markdown_files
 from paper_library.service.build.readers.texts_and_dates import (
     make_title_from_stem,
     parse_month,
@@ -202,7 +201,7 @@ def read_entries(path: Path, origin: str) -> Iterator[Entry | BuildProblem]:
     if not text.strip():
         yield BuildProblem(origin, "skipped", "The file is empty.")
         return
-    parts = markdown_files.split_front_matter(text)
+    parts = split_front_matter(text)
     if parts.fields is None and (description := _NO_PAPERS.get(Path(origin).stem.lower().replace("-", "_"))):
         yield BuildProblem(
             origin,
@@ -224,29 +223,27 @@ def split_translation_name(name: str) -> tuple[str, str] | None:
 
 def read_translation(path: Path) -> str:
     """Return the Markdown of a translation without front matter. Raise OSError, also for a file beyond `MAX_BYTES`."""
-    return markdown_files.split_front_matter(clean_markdown_block(read_text(path, MAX_BYTES))).body.strip()
+    return split_front_matter(clean_markdown_block(read_text(path, MAX_BYTES))).body.strip()
 
 
 def read_bibliography_names(path: Path) -> list[str]:
     """Return the names of the bibliographies in the front matter; [] for a file that cannot be read."""
     try:
-        fields = markdown_files.split_front_matter(clean_markdown_block(read_text(path, MAX_BYTES))).fields or {}
+        fields = split_front_matter(clean_markdown_block(read_text(path, MAX_BYTES))).fields or {}
     except OSError as error:
         if is_out_of_room(error):
             raise
         return []
-    return markdown_files.clean_name_or_names(fields.get("bibliography"))
+    return clean_name_or_names(fields.get("bibliography"))
 
 
-def _make_entry(origin: str, parts: markdown_files.FrontMatter) -> Entry:
+def _make_entry(origin: str, parts: FrontMatter) -> Entry:
     entry = Entry(source=parts.body.strip(), origin=origin)
     if parts.fields:
-        markdown_files.fill_entry(entry, parts.fields)
+        fill_entry(entry, parts.fields)
     # A text that has a title in front begins its sections with headings of level 1.
     entry.title = (
-        entry.title
-        or markdown_files.strip_markdown_and_latex(find_title(parts.body))
-        or make_title_from_stem(Path(origin).stem)
+        entry.title or strip_markdown_and_latex(find_title(parts.body)) or make_title_from_stem(Path(origin).stem)
     )
     abstract = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
     entry.abstract = clean_line(extract_plain_text(abstract[:_ABSTRACT_CHARS]))
