@@ -51,7 +51,7 @@ class SearchHit:
     names: frozenset[str] = frozenset()
     """The stems and phrases of the query that the metadata contains."""
 
-    def as_dict(self) -> "replies.SearchHit":
+    def as_dict(self) -> "replies.Hit":
         """Return the result as JSON values."""
         row = self.row
         hit: replies.Hit = {
