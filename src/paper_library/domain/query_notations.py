@@ -1,4 +1,8 @@
-"""Know how people and agents write filters: other names and spellings, years such as `since 2015`, and SQL."""
+"""Know how people and agents write filters: other names and spellings, years such as `since 2015`, and SQL.
+
+Folding already makes `é` and `e`, `ß` and `ss`, `ü` and `u` the same. Only phrases with a word of time and four-digit
+years are bounds. Relative phrases (`last five years`), decades and bare years stay search words.
+"""
 
 import re
 import unicodedata

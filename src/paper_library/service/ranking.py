@@ -1,4 +1,10 @@
-"""Find and rank papers: those with all wanted words first; for Boolean queries, the best matches first."""
+"""Find and rank papers: those with all wanted words first; for Boolean queries, the best matches first.
+
+A wanted term of a Boolean query is compared with the title, abstract, keywords, tags, authors, venue and identifiers
+of a paper, an excluded term with title, abstract, keywords and tags. Full texts are not compared, so that the metadata
+of a paper shows why it matches. Words match in any inflection; phrases and words that end in `*` match as they are
+written.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,9 @@
-"""Define the full-text index: its fields, the document of a paper, and queries for a word, phrase or filter."""
+"""Define the full-text index: its fields, the document of a paper, and queries for a word, phrase or filter.
+
+The same function splits texts and queries into words; the index receives them separated by spaces. One field has all
+stemmed words of title, abstract, keywords and tags: one score over all of them ranks better than a sum over many
+fields. Title and exact words add to this score.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

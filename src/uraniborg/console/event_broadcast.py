@@ -1,4 +1,8 @@
-"""Stream every change of every process and file, with ids from which a client resumes without a gap."""
+"""Stream every change of every process and file, with ids from which a client resumes without a gap.
+
+One task reads the change feed for all clients. A client that resumes further back than the frames in memory reads the
+feed itself until it has reached them.
+"""
 
 import asyncio
 import os

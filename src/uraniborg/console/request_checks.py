@@ -1,4 +1,8 @@
-"""Check each request to the API: who has signed in, how many requests they send, and how large."""
+"""Check each request to the API: who has signed in, how many requests they send, and how large.
+
+Event streams end soon after the key or token of their client is no longer valid. Requests without a sign-in have no
+limit in common: one caller would use up the limit of all others.
+"""
 
 import asyncio
 import time

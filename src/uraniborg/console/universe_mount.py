@@ -1,4 +1,7 @@
-"""Mount the universe server below the API: the same app that also listens at a port of its own."""
+"""Mount the universe server below the API: the same app that also listens at a port of its own.
+
+Who has signed in is the actor of every change, under the name of the sign-in.
+"""
 
 import json
 import re

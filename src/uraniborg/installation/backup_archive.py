@@ -1,4 +1,8 @@
-"""The archive that a backup writes and a restore reads: folders, a manifest, and consistent copies of databases."""
+"""The archive that a backup writes and a restore reads: folders, a manifest, and consistent copies of databases.
+
+Use the functions on databases only in processes that have no connection to these files: closing a file releases all
+locks of the process on it, also those of its connections.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,9 @@
-"""Collect the entries of a build from inputs and the old shelf, and group them into papers with their ids."""
+"""Collect the entries of a build from inputs and the old shelf, and group them into papers with their ids.
+
+The register decides only the ids of papers, never which entries form a paper: a build from the same inputs gives the
+same papers with and without it. Each paper is compared with the records that share a key or a position with it; the
+best pairs are assigned first.
+"""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,8 @@
-"""Find the files of a build, each with its reader and its translations, in a stable order."""
+"""Find the files of a build, each with its reader and its translations, in a stable order.
+
+A named path is read even if it is a link. Inside a folder, a link to a file is followed only if the file is in one of
+the inputs; links to folders are not followed. Only regular files are opened.
+"""
 
 import os
 import stat

@@ -1,4 +1,9 @@
-"""Prepare a paper as a shelf stores it: summaries of a folder, its PDF, metadata, assets and searchable texts."""
+"""Prepare a paper as a shelf stores it: summaries of a folder, its PDF, metadata, assets and searchable texts.
+
+In a folder of summaries, `DIR/TEMPLATE/NAME.json` is a summary of the paper NAME: the stem of its file, its BibTeX key,
+its paper_id, or its DOI or arXiv id with `_` for all characters except letters, digits, `.` and `-`.
+`DIR/NAME/TEMPLATE.json` works too.
+"""
 
 import hashlib
 import re

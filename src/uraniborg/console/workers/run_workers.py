@@ -1,4 +1,9 @@
-"""Execute runs that the console started, each in a process of its own; resume them after an approval."""
+"""Execute runs that the console started, each in a process of its own; resume them after an approval.
+
+A run that waits for an approval has ended; the process that ran it waits for the decision, so that the run is resumed
+at once. The requests of such runs are stored, so that a restarted server resumes them, too. A request with a secret
+stays in the memory of this server: after a restart, a person gives the secret again and resumes the run.
+"""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,9 @@
-"""Read BibTeX files: each entry with its fields inherited and decoded, and its own text unchanged."""
+"""Read BibTeX files: each entry with its fields inherited and decoded, and its own text unchanged.
+
+A chapter inherits fields from its book (crossref), any entry from an @xdata. BibTeX wants parents after their children,
+so that children can be completed only at the end of the file. Until then both are in a temporary file: memory holds
+only the position of each parent.
+"""
 
 import re
 import tempfile
