@@ -18,10 +18,10 @@ from paper_library.domain.limits import (
     RESOURCE_CHARS,
     RESOURCES_LISTED,
     VALUE_CHARS,
+    choose_page_size,
 )
 from paper_library.domain.replies import FacetPage, Hit, Metadata, SearchReply
 from paper_library.errors import OutOfBounds
-from paper_library.service import search
 from paper_library.service.library import Library
 from paper_library.service.live_shelf import WorkerThreads
 from uraniborg.kernel.logging import make_printable
@@ -220,7 +220,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         the best matches, each with its paper_id and the matching passage; total and next_offset describe further
         results. interpreted_query explains how the query was read; every text is a valid query.
         """
-        size = search.choose_page_size(limit, page_size)
+        size = choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
     @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True, foreign=FOREIGN)
@@ -239,7 +239,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         anywhere in papers use search_papers. If no paper has exactly this keyword, the papers whose keywords contain it
         are listed, and interpreted_query names these keywords.
         """
-        size = search.choose_page_size(limit, page_size)
+        size = choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
 
     @tool(

@@ -24,7 +24,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def caller(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Caller]:
     """Provide a caller of a server whose largest offset is 4."""
-    monkeypatch.setattr("paper_library.service.search.OFFSET", 4)
+    monkeypatch.setattr("paper_library.domain.limits.OFFSET", 4)
     with serve_library(LibraryConfig(shelf=shelf)) as caller:
         yield caller
 
@@ -74,7 +74,7 @@ def test_the_pages_report_further_results_and_link_no_refused_offset(caller: Cal
 def test_the_command_reports_further_results(
     shelf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paper_library.service.search.OFFSET", 4)
+    monkeypatch.setattr("paper_library.domain.limits.OFFSET", 4)
     result = " ".join(call_command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
     assert "116 further papers" in result
     assert "None" not in result

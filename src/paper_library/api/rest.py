@@ -18,10 +18,10 @@ from paper_library.domain.limits import (
     PAGE_SIZE,
     QUERY_CHARS,
     VALUE_CHARS,
+    choose_page_size,
 )
 from paper_library.domain.markdown import render_safe_html
 from paper_library.domain.replies import Addresses, FacetPage, FoundPapers, SearchPage, ShelfCounts, StoredMetadata
-from paper_library.service import search as engine
 from paper_library.service.library import Library
 from paper_library.service.live_shelf import WorkerThreads
 from uraniborg.kernel.errors import ErrorBody, InvalidInput
@@ -140,7 +140,7 @@ async def search(
         "tag": tag,
         "year": year,
     }
-    size = engine.choose_page_size(limit, page_size)
+    size = choose_page_size(limit, page_size)
     return await shelf.threads.run_query(
         lambda: shelf.library.search(
             q,

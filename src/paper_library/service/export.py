@@ -13,7 +13,7 @@ from paper_library.domain.citations import (
 )
 from paper_library.domain.limits import OFFSET, PAGE_SIZE
 from paper_library.errors import OutOfBounds
-from paper_library.service import search
+from paper_library.service.search import search_shelf
 from paper_library.store.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _find_paper_numbers(shelf: Shelf, query: str) -> list[int]:
     """Return the numbers of the papers that a search for `query` finds, in shelf order."""
     numbers: list[int] = []
     while len(numbers) <= OFFSET:
-        page = search.search_shelf(shelf, query, limit=PAGE_SIZE, offset=len(numbers), sort="title_asc")
+        page = search_shelf(shelf, query, limit=PAGE_SIZE, offset=len(numbers), sort="title_asc")
         if page.total > _MOST_FOUND:
             raise OutOfBounds(
                 "query",

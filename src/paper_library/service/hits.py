@@ -1,4 +1,4 @@
-"""Describe search results: the passage, its position, and the fields that matched."""
+"""Describe search results: pages of papers, each with its passage and the fields that matched."""
 
 import re
 from collections.abc import Sequence
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, cast
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
-from paper_library.domain.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ
+from paper_library.domain.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ, describe_unreachable_results
 from paper_library.domain.markdown import escape_markdown, find_headings, strip_text_marks
 from paper_library.service.query_compiler import CompiledQuery
 from paper_library.service.snippets import Snippet, WordMatcher, make_snippet
+from paper_library.service.suggestions import describe_keywords_with_part
 from paper_library.store import index as fields
 from paper_library.store.index import make_any_query
 from paper_library.store.layout import SOURCE
@@ -69,6 +70,64 @@ class SearchHit:
         if row.record.get("retraction"):
             hit["retracted"] = True
         return hit
+
+
+@dataclass(slots=True)
+class ResultPage:
+    """One page of results, and the interpreted query."""
+
+    hits: list[SearchHit]
+    total: int
+    limit: int
+    offset: int
+    interpreted: "replies.InterpretedQuery"
+    did_you_mean: str | None = None
+    suggestions: list[str] = field(default_factory=list[str])
+    facets: "dict[str, list[replies.FacetValue]]" = field(default_factory=dict)
+    years: "list[replies.YearCount] | None" = None
+
+    def add_suggestions(
+        self, keyword: str, others: list[str], containing: Sequence[str] = (), kind: str | None = None
+    ) -> None:
+        """Suggest `others` instead of a keyword that no paper has.
+
+        `containing` are the keywords that were used for it, and `kind` is the filter that has it as a value.
+        """
+        self.suggestions, self.did_you_mean = others, others[0] if others else None
+        notes: list[str] = []
+        if containing:
+            notes.append(describe_keywords_with_part(keyword, containing))
+        if kind is not None:
+            notes.append(
+                f'"{keyword}" is not a keyword but a value of {kind}: call search_papers with {kind}:"{keyword}".'
+            )
+        if not notes:
+            notes.append(f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.')
+        self.interpreted["ignored"] = [*self.interpreted["ignored"], *notes]
+
+    def as_dict(self) -> "replies.SearchPage":
+        end = self.offset + len(self.hits)
+        more = describe_unreachable_results(end, self.total, "paper") if self.hits else ""
+        page: replies.SearchPage = {
+            "results": [hit.as_dict() for hit in self.hits],
+            "total": self.total,
+            "limit": self.limit,
+            "offset": self.offset,
+            "next_offset": end if self.hits and end < self.total and not more else None,
+            "more": more,
+            "interpreted_query": self.interpreted,
+        }
+        if not more:
+            del page["more"]
+        if self.did_you_mean:
+            page["did_you_mean"] = self.did_you_mean
+        if self.suggestions:
+            page["suggestions"] = self.suggestions
+        if self.facets:
+            page["facets"] = self.facets
+        if self.years is not None:
+            page["years"] = self.years
+        return page
 
 
 def make_hits(

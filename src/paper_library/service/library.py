@@ -27,7 +27,14 @@ from paper_library.domain.excerpts import (
     list_page_starts,
     make_default_summary,
 )
-from paper_library.domain.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
+from paper_library.domain.limits import (
+    DEFAULT_FACETS,
+    DEFAULT_PAGE_SIZE,
+    VALUE_CHARS,
+    check_facet_limit,
+    check_page_bounds,
+    describe_unreachable_results,
+)
 from paper_library.domain.markdown_parser import NameCitation, format_citation_in_text
 from paper_library.domain.paper_ids import list_identifiers
 from paper_library.domain.query import SORTS, Sort
@@ -40,12 +47,12 @@ from paper_library.errors import (
     TemplateNotAvailable,
     TranslationNotAvailable,
 )
-from paper_library.service import search as engine
 from paper_library.service.export import CitedPaper, export_papers, list_cited_papers
-from paper_library.service.hits import make_hits
+from paper_library.service.hits import ResultPage, make_hits
 from paper_library.service.live_shelf import LiveShelf
 from paper_library.service.query_compiler import CompiledQuery
-from paper_library.service.search import ResultPage
+from paper_library.service.ranking import find_boolean_matches, find_similar
+from paper_library.service.search import search_shelf
 from paper_library.service.suggestions import find_keywords_with_part, suggest_keywords
 from paper_library.store.assets import AssetReader
 from paper_library.store.layout import FACET_KINDS, ORIGINAL, SOURCE, SUMMARY, TRANSLATION
@@ -128,7 +135,7 @@ class Library:
             _check_value_length(kind, value)
 
         def find_papers(shelf: Shelf) -> "SearchPage":
-            page = engine.search_shelf(
+            page = search_shelf(
                 shelf,
                 make_encodable(query),
                 limit=limit,
@@ -157,7 +164,7 @@ class Library:
                 numbers = _find_identified_papers(shelf, identifiers)
                 total = len(numbers)
             elif node := parse_query(query):
-                numbers, total = engine.find_boolean_matches(shelf, node, limit, years)
+                numbers, total = find_boolean_matches(shelf, node, limit, years)
             else:
                 numbers, total = [], 0
             return BooleanMatches([shelf.read_metadata(no) for no in numbers[:limit]], total)
@@ -169,7 +176,7 @@ class Library:
 
         If no paper has it, return the papers with keywords that contain it, and say so in the interpreted query.
         """
-        engine.check_page_bounds(limit, offset)
+        check_page_bounds(limit, offset)
         _check_value_length("keyword", keyword)
         value = fold_text(" ".join(keyword.split()))
 
@@ -194,9 +201,7 @@ class Library:
     def find_similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> "SearchPage":
         """Return papers on the same topics, the most similar first."""
         return self._query_shelf(
-            lambda shelf: engine.find_similar(
-                shelf, shelf.find_paper_number(paper), limit=limit, offset=offset
-            ).as_dict()
+            lambda shelf: find_similar(shelf, shelf.find_paper_number(paper), limit=limit, offset=offset).as_dict()
         )
 
     def find_ids_by_title(self, title: str) -> list[str]:
@@ -371,13 +376,13 @@ class Library:
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> "FacetPage":
         """Return the most frequent values of a category, with their numbers of papers."""
         _check_facet_kind(category, "category")
-        engine.check_facet_limit(limit)
-        engine.check_page_bounds(1, offset)
+        check_facet_limit(limit)
+        check_page_bounds(1, offset)
 
         def count_values(shelf: Shelf) -> "FacetPage":
             values = shelf.list_top_facets(category, limit, offset)
             total = shelf.count_facet_values(category)
-            more = engine.describe_unreachable_results(offset + len(values), total, "value")
+            more = describe_unreachable_results(offset + len(values), total, "value")
             page: FacetPage = {
                 "category": category,
                 "result": [{"value": value, "paper_count": count} for value, count in values],

@@ -1,4 +1,4 @@
-"""Compile parsed queries into weighted index queries.
+"""Compile parsed queries and filters into weighted index queries.
 
 A word of the title, abstract, keywords or tags has weight 1. A word of the title adds to the score, and so does the
 exact form. The full text weighs less, because long texts contain most words. The weights were checked on three
@@ -6,7 +6,7 @@ collections.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 from typing import Final
@@ -18,10 +18,12 @@ from tantivy import Query as IndexQuery
 from paper_library.domain.limits import QUERY_WORDS
 from paper_library.domain.paper_ids import spell_arxiv_for_id, spell_doi_for_id
 from paper_library.domain.query import ParsedQuery, QueryUnit, find_distinctive_parts
+from paper_library.errors import OutOfBounds
 from paper_library.store import index as fields
 from paper_library.store.index import IndexTerms, boost_query, is_single_character, make_any_query
+from paper_library.store.shelf import Shelf
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
-from uraniborg.kernel.words import split_words, stem_word
+from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 _STEM_WEIGHTS: Final = ((fields.ABOUT, 1.0), (fields.TITLE, 0.35), (fields.FULL, 0.4))
 _WORD_WEIGHTS: Final = ((fields.EXACT, 0.17), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2), (fields.IDENTIFIER, 2.0))
@@ -36,6 +38,8 @@ _SPELLING: Final = 0.5
 """The weight of another spelling of a word."""
 _TOP_FREQUENCY: Final = 2.2
 """The highest BM25 score of a word, in multiples of its rarity."""
+
+_NO_SUCH_YEAR: Final = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,3 +315,24 @@ def _list_identifier_spellings(unit: QueryUnit) -> list[str]:
     )
     found = filter(None, (spell(unit.text), normalise(unit.text)))
     return list(dict.fromkeys(found)) or [unit.text.lower()]
+
+
+def compile_filters(shelf: Shelf, terms: IndexTerms, filters: Mapping[str, str]) -> list[IndexQuery]:
+    """Return a query for each filter: whole values by facet kind, or years. Raise OutOfBounds."""
+    found: list[IndexQuery] = []
+    for kind, value in filters.items():
+        if kind == "year":
+            start, _, end = value.partition("..")
+            found.append(terms.make_years_query(_parse_year(start), _parse_year(end if ".." in value else start)))
+            continue
+        facet = shelf.find_facet_id(kind, fold_text(" ".join(value.split())))
+        found.append(IndexQuery.empty_query() if facet is None else terms.make_facet_query(kind, facet))
+    return found
+
+
+def _parse_year(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal():
+        raise OutOfBounds("year", "a year such as 2021, or years such as 2019..2023")
+    return int(text) if len(text) < 10 else _NO_SUCH_YEAR

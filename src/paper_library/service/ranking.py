@@ -1,31 +1,35 @@
-"""Find and rank papers: those with all wanted words first; for Boolean queries, the best matches first.
+"""Find, rank and count papers: of a query, of a Boolean query, and papers similar to another one.
 
-A wanted term of a Boolean query is compared with the title, abstract, keywords, tags, authors, venue and identifiers
-of a paper, an excluded term with title, abstract, keywords and tags. Full texts are not compared, so that the metadata
-of a paper shows why it matches. Words match in any inflection; phrases and words that end in `*` match as they are
-written.
+Papers with all wanted words of a query come first. A wanted term of a Boolean query is compared with the title,
+abstract, keywords, tags, authors, venue and identifiers of a paper, an excluded term with title, abstract, keywords and
+tags. Full texts are not compared, so that the metadata of a paper shows why it matches. Words match in any inflection;
+phrases and words that end in `*` match as they are written.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from math import log
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import tantivy
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
-from paper_library.domain.limits import WORDS_OF_PREFIX
+from paper_library.domain.limits import DEFAULT_PAGE_SIZE, WORDS_OF_PREFIX, check_page_bounds
 from paper_library.domain.query import ParsedQuery, QueryUnit, Sort
 from paper_library.domain.query_notations import split_words_with_spellings
 from paper_library.errors import OutOfBounds
-from paper_library.service.hits import FULL_TEXT, SearchHit, make_hits
+from paper_library.service.hits import FULL_TEXT, ResultPage, SearchHit, make_hits
 from paper_library.service.query_compiler import CompiledQuery, Compiler
 from paper_library.store import index as fields
 from paper_library.store.index import count_results, make_any_query
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms
-from uraniborg.kernel.words import fold_text, stem_word
+from uraniborg.kernel.words import extract_terms, fold_text, stem_word
+
+if TYPE_CHECKING:
+    from paper_library.domain.replies import FacetValue, InterpretedQuery
 
 Ranked = tuple[Any, Any]
 """The score and the address of a paper."""
@@ -162,6 +166,8 @@ class _Search:
         return make_hits(self._shelf, rows, [score for score, _ in ranked], self._compiled, self._filtered)
 
 
+_SIMILAR_TERMS: Final = 25
+_FACET_VALUES: Final = 65_000
 _NAMES: Final = (fields.AUTHOR, fields.VENUE, fields.IDENTIFIER)
 """The fields beside title, abstract, keywords and tags with which wanted terms are compared."""
 
@@ -256,3 +262,74 @@ def _list_spellings(term: Term) -> list[list[str]]:
 
 def _is_stop_word(node: Node) -> bool:
     return isinstance(node, Term) and len(node.words) == 1 and not stem_word(fold_text(node.text))
+
+
+def find_boolean_matches(
+    shelf: Shelf, node: Node, limit: int, years: tuple[int | None, int | None] = (None, None)
+) -> tuple[list[int], int]:
+    """Return the numbers of the best papers that match a Boolean query, at most `limit`, and the total of all matches.
+
+    Raise OutOfBounds.
+    """
+    found = shelf.searcher.search(compile_boolean_query(shelf, node, years), max(1, min(limit, shelf.manifest.papers)))
+    addresses = [address for _, address in found.hits[:limit]]
+    numbers = cast("list[int]", shelf.searcher.fast_field_values(fields.NUMBER, addresses)) if addresses else []
+    return numbers, count_results(found)
+
+
+def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> ResultPage:
+    """Return papers that share the most distinctive words of the paper `no`. Raise OutOfBounds."""
+    check_page_bounds(limit, offset)
+    paper = shelf.read_metadata(no)
+    text = " ".join([paper["title"], paper["title"], paper["abstract"], *paper["keywords"], *paper["tags"]])
+    searcher, schema = shelf.searcher, shelf.schema
+    papers = max(searcher.num_docs, 1)
+    occurrences: dict[str, int] = {}
+    for term in extract_terms(text):
+        occurrences[term] = occurrences.get(term, 0) + 1
+    # A word that only this paper has finds no other.
+    frequency = {term: searcher.doc_freq(fields.ABOUT, term) for term in occurrences}
+    shared = [term for term in occurrences if frequency[term] > 1]
+    weights = {term: min(occurrences[term], 3) * _compute_rarity(papers, frequency[term]) for term in shared}
+    distinctive = sorted(shared, key=lambda term: (-weights[term], term))
+    chosen = distinctive[:_SIMILAR_TERMS]
+    itself = (Occur.MustNot, IndexQuery.term_query(schema, fields.NUMBER, no))
+    clauses = [(Occur.Should, IndexQuery.term_query(schema, fields.ABOUT, term)) for term in chosen]
+    query = IndexQuery.boolean_query([(Occur.Must, IndexQuery.boolean_query(clauses)), itself])
+    alike = CompiledQuery(query if clauses else IndexQuery.empty_query(), stems=set(chosen))
+    found = find_page(shelf, alike, (), limit, offset, "relevance")
+    interpreted: InterpretedQuery = {"terms": chosen, "filters": {}, "ignored": []}
+    return ResultPage(found.hits, found.total, limit, offset, interpreted)
+
+
+def count_facets(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> "dict[str, list[FacetValue]]":
+    """Return the most frequent values of each facet kind among the results, with numbers of papers."""
+    # Each segment returns its own most frequent values; short lists would miss counts of other segments.
+    whole = {"segment_size": _FACET_VALUES} if shelf.searcher.num_segments > 1 else {}
+    wanted = {
+        kind: {"terms": {"field": fields.FACETS.get(kind, fields.YEAR), "size": limit + 1, **whole}} for kind in kinds
+    }
+    answer = cast("Any", shelf.searcher).aggregate(query, wanted)
+    counts = {kind: [(int(b["key"]), int(b["doc_count"])) for b in answer[kind]["buckets"]] for kind in kinds}
+    names = _read_facet_values(shelf, [key for kind in kinds if kind != "year" for key, _ in counts[kind]])
+    named = {
+        kind: [(str(key) if kind == "year" else names[key], count) for key, count in pairs if key or kind != "year"]
+        for kind, pairs in counts.items()
+    }
+    return {
+        kind: [
+            {"value": value, "paper_count": count}
+            for value, count in sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:limit]
+        ]
+        for kind, pairs in named.items()
+    }
+
+
+def _read_facet_values(shelf: Shelf, ids: Sequence[int]) -> dict[int, str]:
+    marks = ",".join("?" * len(ids))
+    found = shelf.get_connection().execute(f"SELECT id, value FROM facet WHERE id IN ({marks})", ids)  # noqa: S608
+    return dict(found.fetchall())
+
+
+def _compute_rarity(papers: int, frequency: int) -> float:
+    return log(1 + papers / (1 + frequency))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import AnyUrl
 
-from paper_library.service import search
+from paper_library.domain import limits
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
 from tests.paper_library.mcp.test_output_schemas import FAILURES, STRUCTURED, TEXTS
@@ -189,7 +189,7 @@ async def test_the_client_accepts_every_reply_in_all_its_states(library: Caller)
 async def test_the_client_accepts_a_page_whose_further_results_no_offset_reaches(
     library: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "OFFSET", 4)
+    monkeypatch.setattr(limits, "OFFSET", 4)
     async with connect_http_client(f"{library.url}/mcp") as client:
         page = await client.call_tool("search_papers", {"query": "gravel", "offset": 4})
         listed = await client.call_tool("search_papers_by_keyword", {"keyword": "gravel", "offset": 4})

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from paper_library.config import LibraryConfig
-from paper_library.service import search
+from paper_library.service.hits import ResultPage
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller, serve_library
 from tests.paper_library.retractions import RETRACTION, write_retraction
@@ -84,14 +84,14 @@ def test_a_failure_has_the_error_shape_and_no_structured_content(
 
 
 def test_the_details_of_a_match_reach_the_client(library: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = search.ResultPage.as_dict
+    plain = ResultPage.as_dict
     match = {"matched_fields": ["title", "text"], "section": "Results", "offset": 17}
 
-    def with_match(page: search.ResultPage) -> dict[str, Any]:
+    def with_match(page: ResultPage) -> dict[str, Any]:
         reply = plain(page)
         return {**reply, "results": [{**hit, **match} for hit in reply["results"]]}
 
-    monkeypatch.setattr(search.ResultPage, "as_dict", with_match)
+    monkeypatch.setattr(ResultPage, "as_dict", with_match)
     page = library.call_structured("search_papers", query="rain radar")
     assert match.items() <= page["results"][0].items()
     check_value(read_schemas(library)["search_papers"], page)

@@ -14,9 +14,10 @@ from blockbuster import blockbuster_ctx
 
 from paper_library.api.app import make_app
 from paper_library.config import LibraryConfig
-from paper_library.service import search as engine
+from paper_library.service.hits import ResultPage
 from paper_library.service.library import Library
 from paper_library.service.live_shelf import LiveShelf
+from paper_library.service.search import search_shelf
 from paper_library.store.assets import AssetReader
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
@@ -40,14 +41,13 @@ def release() -> Generator[threading.Event]:
 @pytest.fixture
 def slow_searches(monkeypatch: pytest.MonkeyPatch, release: threading.Event) -> None:
     """Block each search for `slow` until `release` is set."""
-    search = engine.search_shelf
 
-    def search_shelf(shelf: Shelf, query: str, **options: Any) -> engine.ResultPage:
+    def search_shelf_slowly(shelf: Shelf, query: str, **options: Any) -> ResultPage:
         if query == "slow":
             release.wait(30)
-        return search(shelf, query, **options)
+        return search_shelf(shelf, query, **options)
 
-    monkeypatch.setattr(engine, "search_shelf", search_shelf)
+    monkeypatch.setattr("paper_library.service.library.search_shelf", search_shelf_slowly)
 
 
 @asynccontextmanager
