@@ -11,7 +11,7 @@ import paper_search
 from paper_library import Library, sample_shelf
 from paper_library.domain.limits import READ_CHARS
 from paper_library.mcp_server import make_mcp_server as make_library_server
-from paper_library.service.build import builder
+from paper_library.service.build import paper_assembly
 from paper_library.service.live_shelf import WorkerThreads
 from paper_search import mcp_server
 from paper_search.config import SessionsConfig
@@ -142,7 +142,7 @@ def test_descriptions_of_search_tools_have_no_section_of_arguments() -> None:
         ("PS-REQ-10", f"more than {MOST_PAPERS} papers"),
         ("PS-E6", f"idle for {SessionsConfig().idle_s / 60:.0f} minutes"),
         ("PS-E6", f"after {SessionsConfig().retention_days:.0f} days"),
-        ("PL-11", f"more than {builder._MANY_PAPERS:,} papers"),  # pyright: ignore[reportPrivateUsage]
+        ("PL-11", f"more than {paper_assembly._MANY_PAPERS:,} papers"),  # pyright: ignore[reportPrivateUsage]
         ("PL-12", f"first {READ_CHARS:,} characters"),
         ("UN-9", f"up to {STATE_BYTES // 1024} KB"),
         ("UN-19", f"for {UniverseConfig().session_idle_s / 60:.0f} minutes"),

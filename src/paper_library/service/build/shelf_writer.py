@@ -27,18 +27,35 @@ from paper_library.service.build.prepared_papers import Asset, PreparedPaper
 from paper_library.service.build.stored_entries import dump_entry
 from paper_library.store.index import IndexFields, create_index, make_document_fields
 from paper_library.store.layout import (
+    BUILT_BY,
     DATABASE,
     INDEX,
     INDEXES,
     MANIFEST,
+    SCHEMA_VERSION,
     STATIC,
     TABLES,
+    Manifest,
     compute_file_digest,
     make_asset_path,
+    read_builder,
+    read_manifest,
 )
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.editorial_notices import find_retraction
 from uraniborg.kernel.bibliography.record_ids import is_record_id
-from uraniborg.kernel.files import display_path, hold_lock, make_folder, make_private, open_private, sync_folder
+from uraniborg.kernel.clock import SystemClock
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.files import (
+    display_path,
+    hold_lock,
+    make_folder,
+    make_private,
+    open_private,
+    sync_folder,
+    write_atomic,
+)
+from uraniborg.kernel.version import version
 from uraniborg.kernel.words import fold_text
 
 _EXCHANGE: Final = 2
@@ -239,10 +256,34 @@ class ShelfWriter:
         os.sync()
         return build_id
 
-    def close_incomplete_database(self) -> None:
-        self._database.close()
+    @contextmanager
+    def close_database_on_error(self) -> Generator[None]:
+        """Close the incomplete database if the block fails."""
+        try:
+            yield
+        except BaseException:
+            self._database.close()
+            raise
 
-    def compute_file_digests(self) -> dict[str, str]:
+    def write_manifest(self, build_id: str, target: Path, actor: Actor) -> None:
+        """Write the manifest, and who built the shelf: those of `target` if the contents are the same."""
+        manifest, is_same = self._make_or_reuse_manifest(build_id, target)
+        write_atomic(self._folder / MANIFEST, manifest.to_json())
+        if builder := read_builder(target) if is_same else actor:
+            write_atomic(self._folder / BUILT_BY, builder.model_dump_json())
+
+    def _make_or_reuse_manifest(self, build_id: str, target: Path) -> tuple[Manifest, bool]:
+        """Return the manifest, or that of the existing shelf and True if the contents are the same."""
+        software, now = f"uraniborg {version()}", SystemClock().now().isoformat()
+        new = Manifest(SCHEMA_VERSION, build_id, self.papers, self._compute_file_digests(), software, now)
+        try:
+            old = read_manifest(target)
+        except UraniborgError:
+            return new, False
+        is_same = (old.schema_version, old.files, old.software) == (new.schema_version, new.files, new.software)
+        return (old, True) if is_same else (new, False)
+
+    def _compute_file_digests(self) -> dict[str, str]:
         """Return the digests of the finished database and index files."""
         names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
         return {name: compute_file_digest(self._folder / name) for name in names}

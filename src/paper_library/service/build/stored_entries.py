@@ -1,16 +1,16 @@
-"""Keep entries on disk while a build groups them, and read the shelf that it updates back as entries."""
+"""Store entries on disk while a build groups them, and read the shelf that it updates back as entries and ids."""
 
 import os
 from array import array
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 
-from paper_library.domain.entries import SEARCH_FIELDS, BuildProblem, Entry, strip_line_number
+from paper_library.domain.entries import SEARCH_FIELDS, BuildProblem, BuildReport, Entry, strip_line_number
 from paper_library.domain.entry_matcher import make_keys
 from paper_library.domain.excerpts import DEFAULT_TEMPLATE, is_default_summary
 from paper_library.domain.id_evidence import IdRecord, make_record, make_text_key
@@ -18,8 +18,11 @@ from paper_library.domain.paper_ids import Keys
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.service.build.input_files import get_stem_if_single_paper
 from paper_library.store.assets import AssetReader
-from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TEXT_KINDS, TRANSLATION
+from paper_library.store.id_register import IdRegister, get_register_path
+from paper_library.store.layout import MANIFEST, ORIGINAL, SOURCE, SUMMARY, TEXT_KINDS, TRANSLATION
 from paper_library.store.shelf import Shelf
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.files import display_path
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import StoredMetadata
@@ -238,3 +241,24 @@ def _make_entry(known: "StoredMetadata", bibtex: str, texts: dict[tuple[str, str
         origins=origins,
         old_paper_id=known["paper_id"],
     )
+
+
+def load_known_ids(
+    target: Path, update: Path | None, old: OldShelf | None, report: BuildReport, *, prune: bool
+) -> IdRegister:
+    """Return the known ids: of the registers of `target` and `update`, and of shelves without a register."""
+    register, own = IdRegister(), get_register_path(target)
+    others = [path for path in (get_register_path(update),) if path != own] if update else []
+    for path in (*others, own):
+        for problem in register.load_file(path, rename_if_damaged=path == own):
+            report.add_problem(problem)
+    if old:
+        register.add_or_merge_records(old.make_records(retains_papers=not prune))
+    elif not len(register) and (target / MANIFEST).is_file():
+        try:
+            with closing(OldShelf(target)) as existing:
+                register.add_or_merge_records(existing.make_records(retains_papers=False))
+        except UraniborgError as exc:
+            reason = f"Papers get new ids where their keys do not give the old ones: {exc.message}"
+            report.add_problem(BuildProblem(display_path(target), "broken", reason))
+    return register

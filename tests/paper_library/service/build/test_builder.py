@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from paper_library.domain.paper_ids import make_paper_id
 from paper_library.errors import InputNotFound, NothingToShelve, ShelfExists, ShelfNotFound, ShelfUnwritable
-from paper_library.service.build import builder
+from paper_library.service.build import builder, paper_assembly
 from paper_library.service.build.builder import build_shelf
 from paper_library.service.build.stored_entries import EntrySpool
 from paper_library.service.library import Library
@@ -99,7 +99,7 @@ def test_a_failure_while_writing_leaves_the_old_shelf_and_no_other_files(
     def fails(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(builder, "prepare_paper", fails)
+    monkeypatch.setattr(paper_assembly, "prepare_paper", fails)
     with pytest.raises(ShelfUnwritable, match="No space"):
         build_shelf([folder], target)
     assert Shelf.open(target).build_id == before
