@@ -31,7 +31,7 @@ DECIDER: Final = """
 import sys, time
 
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Decision, Inbox
 from uraniborg.inbox_questions import check_and_decide
 
 tycho = Actor(kind="person", name="Tycho", authenticated="account")

@@ -22,7 +22,7 @@ from paper_search.config import AppConfig
 from paper_search.service.sessions import SessionManager, WorkflowSession
 from paper_search.store.session_files import SessionFiles
 from paper_search.workflow.checkpoints import Decision, DecisionAction
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 DECISIONS: Final = 200
 PEER_EVERY: Final = 4
@@ -37,7 +37,7 @@ import sys
 import time
 from pathlib import Path
 
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Decision, Inbox
 
 inbox = Inbox(Path(sys.argv[1]))
 for line in sys.stdin:

@@ -19,7 +19,7 @@ CLIENTS: Final = 50
 CHANGES: Final = 1_000
 WRITER: Final = """
 import sys, time
-from uraniborg.kernel.change_feed import ChangeFeed
+from uraniborg.kernel.store.change_feed import ChangeFeed
 
 feed = ChangeFeed()
 for number in range(int(sys.argv[1])):

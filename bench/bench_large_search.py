@@ -39,7 +39,7 @@ from paper_search.store.session_files import SessionFiles
 from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.engine import SearchWorkflow
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 T = TypeVar("T")
 

@@ -41,7 +41,7 @@ def main() -> None:
 
 def _measure(source: Path, target: Path) -> None:
     from paper_library.service.library import Library
-    from uraniborg.kernel.words import STOP_WORDS, split_words
+    from uraniborg.kernel.language.words import STOP_WORDS, split_words
 
     build = subprocess.run(
         [sys.executable, "-m", "paper_library", "build", str(source), "-o", str(target), "--json", "-q"],

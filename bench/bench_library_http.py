@@ -19,7 +19,7 @@ from paper_library.config import LibraryConfig
 from paper_library.mcp_server import FOREIGN
 from paper_library.service.build.builder import build_shelf
 from paper_library.service.library import Library
-from uraniborg.kernel.mcp.foreign_text import make_foreign_meta
+from uraniborg.kernel.mcp.replies import make_foreign_meta
 
 NAMES: Final = {"sdk": "the SDK's stateless transport", "ours": "paper-library", "bare": "bare Starlette route"}
 

@@ -15,7 +15,7 @@ from ratios import record_ratio
 from shelves import build_corpus_shelf, collection, corpus, make_temporary_folder, need_data, p50, timed
 
 from paper_library.service.library import Library
-from uraniborg.kernel.words import STOP_WORDS, split_words
+from uraniborg.kernel.language.words import STOP_WORDS, split_words
 
 ROUNDS: Final = 3
 LIMIT: Final = 10

@@ -20,7 +20,7 @@ from paper_search.domain.relevance.scores import compute_text_strengths
 from paper_search.domain.relevance.weighted_terms import Candidate, CandidatePool, build_weighted_query
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper
 from paper_search.skills.relevance_scorer import RelevanceScorer
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COLLECTIONS = ("cranfield", "cacm", "scifact")

@@ -33,7 +33,7 @@ from paper_search.skills.searcher import Searcher
 from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
 from paper_search.workflow.checkpoints import Checkpoint, CheckpointKind, Decision, DecisionAction, ResultPayload
 from paper_search.workflow.engine import SearchWorkflow
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COLLECTIONS = ("ir/scifact", "ir/cacm", "ir/cranfield")

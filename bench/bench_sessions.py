@@ -36,7 +36,7 @@ from paper_search.sources.transport.recording import Recording
 from paper_search.store.session_files import SessionFiles
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.engine import SearchWorkflow
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
 Build = Callable[..., SearchWorkflow]

@@ -29,7 +29,7 @@ from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.http_server import tune_garbage_collection
+from uraniborg.kernel.http.uvicorn_server import tune_garbage_collection
 
 SIZES: Final = (1_000, 10_000, 100_000)
 QUICK_SIZES: Final = (100, 1_000)

@@ -17,7 +17,7 @@ from universe.service.universes import SNAPSHOT_EVERY, UniverseService
 from universe.store.log_encoding import decode_json
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.http_server import tune_garbage_collection
+from uraniborg.kernel.http.uvicorn_server import tune_garbage_collection
 
 BODIES: Final = 10_000
 COMMANDS: Final = 100_000

@@ -25,7 +25,7 @@ from universes import change, folder, state
 from universe.service.universes import UniverseService
 from universe.store.interface import StoredEntry
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.http_server import tune_garbage_collection
+from uraniborg.kernel.http.uvicorn_server import tune_garbage_collection
 
 BODIES: Final = 100
 CLIENTS: Final = 64

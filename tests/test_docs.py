@@ -184,16 +184,16 @@ def test_every_error_code_is_documented() -> None:
     import universe.errors
     import uraniborg.kernel.deciders
     import uraniborg.kernel.errors
-    import uraniborg.kernel.files
-    import uraniborg.kernel.http_access
-    import uraniborg.kernel.http_app
-    import uraniborg.kernel.http_connections
-    import uraniborg.kernel.mcp.client
+    import uraniborg.kernel.http.connection_limits
+    import uraniborg.kernel.http.header_checks
+    import uraniborg.kernel.http.secure_app
+    import uraniborg.kernel.http.serve_command
     import uraniborg.kernel.mcp.envelope
-    import uraniborg.kernel.mcp.prompts
-    import uraniborg.kernel.mcp.request_checks
-    import uraniborg.kernel.serving
-    import uraniborg.kernel.terminal.confirmation
+    import uraniborg.kernel.mcp.http_guard
+    import uraniborg.kernel.mcp.prompts_and_resources
+    import uraniborg.kernel.mcp.remote_server
+    import uraniborg.kernel.store.files
+    import uraniborg.kernel.terminal.questions
 
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     codes = {
@@ -217,18 +217,18 @@ def test_every_error_code_is_documented() -> None:
             pflow.store.workflow_library,
             pflow.store.mcp_config,
             pflow.store.node_registry,
-            uraniborg.kernel.terminal.confirmation,
+            uraniborg.kernel.terminal.questions,
             uraniborg.kernel.deciders,
             uraniborg.kernel.errors,
-            uraniborg.kernel.http_connections,
-            uraniborg.kernel.files,
-            uraniborg.kernel.http_access,
-            uraniborg.kernel.serving,
-            uraniborg.kernel.mcp.client,
+            uraniborg.kernel.http.connection_limits,
+            uraniborg.kernel.store.files,
+            uraniborg.kernel.http.header_checks,
+            uraniborg.kernel.http.serve_command,
+            uraniborg.kernel.mcp.remote_server,
             uraniborg.kernel.mcp.envelope,
-            uraniborg.kernel.mcp.prompts,
-            uraniborg.kernel.mcp.request_checks,
-            uraniborg.kernel.http_app,
+            uraniborg.kernel.mcp.prompts_and_resources,
+            uraniborg.kernel.mcp.http_guard,
+            uraniborg.kernel.http.secure_app,
         )
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, uraniborg.kernel.errors.UraniborgError)
@@ -237,7 +237,7 @@ def test_every_error_code_is_documented() -> None:
 
 
 def test_every_limit_of_http_connections_is_documented_with_its_value() -> None:
-    from uraniborg.kernel.http_connections import Limits
+    from uraniborg.kernel.http.connection_limits import Limits
 
     page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     table = page.partition("| limit | value |")[2].partition("\n\n")[0]

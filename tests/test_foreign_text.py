@@ -8,7 +8,7 @@ from pydantic import AnyUrl
 from bench.mistake_servers import OPENERS, Prepare
 from tests.test_tool_arguments import making_servers
 from uraniborg.kernel.mcp import Origin, explain_mark
-from uraniborg.kernel.mcp.foreign_text import make_foreign_meta
+from uraniborg.kernel.mcp.replies import make_foreign_meta
 from uraniborg.kernel.mcp.testing import ClientSession, get_json, get_text
 from uraniborg.recordings import QUERY
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 TARGET: Final = Path(__file__).resolve().parents[1] / "src/paper_search/domain/intent/data/word_counts.txt"
 _LEAST_WORD: Final = 10

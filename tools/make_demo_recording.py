@@ -30,7 +30,7 @@ from paper_search.sources.interfaces import Request, Response
 from paper_search.testing import EmulatedLiterature
 from paper_search.workflow import SearchWorkflow
 from universe.domain.systems.catalogue import list_system_names, read_system_data
-from uraniborg.kernel.bibliography.author_lists import uninvert_name
+from uraniborg.kernel.bibliography.names import uninvert_name
 from uraniborg.kernel.clock import FrozenClock
 
 PAPERS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("demo_papers.json").read_text(encoding="utf-8"))

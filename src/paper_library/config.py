@@ -5,8 +5,7 @@ from typing import Final
 
 from pydantic import Field
 
-from uraniborg.kernel.hosts import format_authority
-from uraniborg.kernel.http_config import HttpConfig
+from uraniborg.kernel.http.config import HttpConfig, format_authority
 from uraniborg.kernel.settings import LoadedSettings, OriginKind, read_settings, secure_own_folder
 
 SECTION: Final = "library"

@@ -28,7 +28,7 @@ UraniborgError
 from collections.abc import Sequence
 from typing import Final
 
-from uraniborg.kernel.bibliography.record_ids import is_record_id
+from uraniborg.kernel.bibliography.identifiers import is_record_id
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
 _FROM_A_SEARCH: Final = (

@@ -11,7 +11,7 @@ def main() -> None:
         sys.stderr.write(USAGE + "\n")
         sys.exit(1)
     from paper_search.cli.search_command import app  # arguments are checked before anything heavy is imported
-    from uraniborg.kernel.cli import run_typer_app
+    from uraniborg.kernel.terminal.command_runner import run_typer_app
 
     run_typer_app(app, sys.argv[1:], name="python -m paper_search")
 

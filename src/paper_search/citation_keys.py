@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from paper_search.editorial_notices import unmark_title
 from paper_search.models import Paper
-from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
+from uraniborg.kernel.bibliography.references import add_key_suffix, make_citation_key
 
 
 def citation_keys(papers: Sequence[Paper]) -> list[str]:

@@ -140,7 +140,7 @@ def load_config(env_path: str | Path | None = None) -> AppConfig:
 def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig]":
     """Return the configuration with the origin of each setting. Raise InvalidConfig."""
     # Constructing a config must stay cheap.
-    from uraniborg.kernel.chat import KEY_VARIABLES
+    from uraniborg.kernel.language_model import KEY_VARIABLES
     from uraniborg.kernel.settings import OriginKind, read_settings
 
     def read(aliases: dict[str, str], from_dotenv: Collection[str] = _FROM_DOTENV) -> "LoadedSettings[AppConfig]":

@@ -41,10 +41,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from uraniborg.kernel.bibliography.record_ids import is_record_id
+from uraniborg.kernel.bibliography.identifiers import is_record_id
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from uraniborg.kernel.language.messages import format_did_you_mean
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.suggestions import format_did_you_mean
 
 _PAPER_ID_OF_SHELF: Final = re.compile(r"[0-9a-f]{32}")
 

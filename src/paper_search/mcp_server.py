@@ -18,10 +18,16 @@ from pydantic import Field, WithJsonSchema
 from paper_search.config import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.service.checkpoint_replies import PapersPage
 from paper_search.service.session_replies import ExportPage, QueryPage, RemovedPage, SessionEntries, SessionReply
-from uraniborg.kernel.cli import UsageError, is_version_request, print_error, print_version, run_command
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.json_values import JsonObject, encode_text
-from uraniborg.kernel.standard_streams import load_server_modules, require_client
+from uraniborg.kernel.processes.reserved_stdio import load_server_modules, require_client
+from uraniborg.kernel.terminal.command_runner import (
+    UsageError,
+    is_version_request,
+    print_error,
+    print_version,
+    run_command,
+)
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from paper_search.domain.review_models import (
     combine_decisions,
 )
 from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
-from uraniborg.kernel.bibliography.record_ids import make_record_id
+from uraniborg.kernel.bibliography.identifiers import make_record_id
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.stored_actor import StoredActor
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.shared_fields import StoredActor
 
 NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
 

@@ -16,10 +16,10 @@ from paper_search.errors import NotRecordedError
 from paper_search.models import RawPaper, SearchConstraints, SearchStrategy, SourceKind, StopReason
 from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction
-from uraniborg.kernel.boolean_query import AnyOf, Node, Term
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.errors import Conflict, make_invalid_input
-from uraniborg.kernel.words import split_words, stem_word
+from uraniborg.kernel.language.boolean_query import AnyOf, Node, Term
+from uraniborg.kernel.language.words import split_words, stem_word
 
 __all__ = [
     "EmulatedBooleanSource",

@@ -14,7 +14,7 @@ def print_version(*, as_json: bool) -> None:
     try:
         _write_and_flush(text)
     except (OSError, AttributeError):  # the reader is gone, the disk is full, or stdout is closed
-        from uraniborg.kernel.cli import run_command
+        from uraniborg.kernel.terminal.command_runner import run_command
 
         run_command(lambda: _write_and_flush(text))
 

@@ -20,11 +20,11 @@ from pflow.config import Settings, load_settings
 from pflow.errors import ApprovalRequired, RunCancelled
 from pflow.service.run_replies import EndedRun, FailedCall
 from pflow.service.workflow_replies import ComponentList, SavedDraft, SavedWorkflow, WorkflowDescription
-from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.standard_streams import load_server_modules, require_client
+from uraniborg.kernel.processes.reserved_stdio import load_server_modules, require_client
+from uraniborg.kernel.terminal.command_runner import print_error
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from pydantic import Field, SecretStr
 
-from uraniborg.kernel.http_config import HttpConfig
+from uraniborg.kernel.http.config import HttpConfig
 from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
 
 SECTION: Final = "universe"

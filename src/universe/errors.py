@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 from uraniborg.kernel.json_values import Json
-from uraniborg.kernel.suggestions import format_did_you_mean
+from uraniborg.kernel.language.messages import format_did_you_mean
 
 _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
 ELSEWHERE = (

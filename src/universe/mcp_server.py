@@ -19,8 +19,7 @@ from universe.service.reply_encoding import ReplyContent, StatePart, describe_re
 from universe.service.universes import UniverseService, UniverseView
 from universe.store.interface import LogChange
 from uraniborg.kernel.boundary import parse_json
-from uraniborg.kernel.json_schemas import JsonSchema
-from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.json_values import JsonObject, JsonSchema
 from uraniborg.kernel.mcp import (
     Listed,
     Server,

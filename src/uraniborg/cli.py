@@ -7,9 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
-from uraniborg.kernel.cli import UsageError, print_version, run_typer_app
-from uraniborg.kernel.command_line import CommandLine, JsonOption, Limit, Quiet, Yes
-from uraniborg.kernel.completion import is_completion_request
+from uraniborg.kernel.terminal.command_runner import UsageError, is_completion_request, print_version, run_typer_app
+from uraniborg.kernel.terminal.typer_app import CommandLine, JsonOption, Limit, Quiet, Yes
 
 PARTS: Final = {
     "search": ("paper-search", "paper_search.cli.command"),
@@ -493,7 +492,7 @@ def main() -> None:
 
 def _delegate_completion(program: str) -> list[str]:
     """Return the part whose command a shell completes, after turning the request into one to that part."""
-    from uraniborg.kernel.completion import read_completed_command, shift_completion_request
+    from uraniborg.kernel.terminal.command_runner import read_completed_command, shift_completion_request
 
     part = read_completed_command()
     if part not in PARTS:

@@ -8,19 +8,19 @@ from typing import Any, Final
 from uraniborg.inbox_questions import check_and_decide, check_answer, load_part_questions
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.boundary import parse_json
-from uraniborg.kernel.cli import read_text_input
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path
-from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.terminal.confirmation import confirm_at_terminal
+from uraniborg.kernel.store.files import display_path
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry, describe_decision
+from uraniborg.kernel.terminal.command_runner import read_text_input
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.questions import confirm_at_terminal
 from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, GREEN, StyledText
-from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
 _HANDLE_CHARS: Final = 8
@@ -90,7 +90,7 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     """Decide the question with this id or beginning of an id. Raise InvalidInput, NotFound, Conflict or Refused."""
     inbox = Inbox()
     entry = _find_entry(inbox, id_or_prefix, requires_number=True)
-    decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
+    decision = InboxDecision(action=action, data=_read_json_data(data) if data else None, note=note)
     check_answer(entry, decision)
     actor = get_terminal_actor()
     if load_decider_settings().require_person:
@@ -106,14 +106,14 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     page.write_message("  ", StyledText(DIM, _describe_continuation(entry)))
 
 
-def _describe_continuation(entry: Entry) -> str:
+def _describe_continuation(entry: InboxEntry) -> str:
     """Return when the session or the run continues; this process does not know which server holds it."""
     if entry.part != "pflow":
         return "It continues in the server that runs it, or when one is next asked."
     return "A run of the console continues by itself while the server runs; other runs when they are run again."
 
 
-def _find_entry(inbox: Inbox, id_or_prefix: str, *, requires_number: bool) -> Entry:
+def _find_entry(inbox: Inbox, id_or_prefix: str, *, requires_number: bool) -> InboxEntry:
     """Return the one entry with this id, beginning of an id, or handle as the inbox prints it.
 
     To decide, the handle must include the number of the question: the next question of the same session must not be
@@ -141,14 +141,14 @@ def _has_rest_of_id(entry_id: str, rest: str) -> bool:
     return not rest or f"{colon}{own}:".startswith(f"{rest}:") or colon + own == rest
 
 
-def _make_handle(entry: Entry) -> str:
+def _make_handle(entry: InboxEntry) -> str:
     """Return a short name for the entry: the beginning of its id, and its number if it has one."""
     start, _, rest = entry.id.partition(":")
     number = rest.partition(":")[0]
     return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
 
 
-def _print_entry(page: Page, entry: Entry) -> None:
+def _print_entry(page: Page, entry: InboxEntry) -> None:
     workflow = f" of {name}" if (name := _get_payload_text(entry, "workflow")) else ""
     about = f"  {entry.part}, {entry.kind}{workflow}"
     if entry.state == "pending":
@@ -176,11 +176,11 @@ def _read_json_data(path: Path) -> Any:
         ) from None
 
 
-def _dump_entry(entry: Entry) -> JsonObject:
+def _dump_entry(entry: InboxEntry) -> JsonObject:
     return entry.model_dump(mode="json", exclude_none=True)
 
 
-def _get_payload_text(entry: Entry, name: str) -> str:
+def _get_payload_text(entry: InboxEntry, name: str) -> str:
     """Return a text of the payload, which by convention is an object with a `question`."""
     return str(entry.payload.get(name, ""))
 

@@ -5,8 +5,8 @@ from typing import Final, Protocol, cast
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.deciders import check_person_decides, load_decider_settings
-from uraniborg.kernel.inbox import Decision, Entry, InboxPort
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry, InboxPort
 
 _MODULES: Final = {"paper_search": "paper_search.service.sessions.inbox_questions", "pflow": "pflow.service.approvals"}
 """The module of each part that displays its questions and checks the answers."""
@@ -15,9 +15,11 @@ _MODULES: Final = {"paper_search": "paper_search.service.sessions.inbox_question
 class PartQuestions(Protocol):
     """The interface of such a module."""
 
-    def check_answer(self, entry: Entry, given: Decision) -> None: ...
+    def check_answer(self, entry: InboxEntry, given: InboxDecision) -> None: ...
 
-    def decide(self, inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry: ...
+    def decide(
+        self, inbox: InboxPort, entry: InboxEntry, given: InboxDecision, door: str, actor: Actor
+    ) -> InboxEntry: ...
 
     def format_payload(self, payload: JsonObject) -> list[str]: ...
 
@@ -28,13 +30,13 @@ def load_part_questions(part: str) -> PartQuestions | None:
     return cast("PartQuestions", import_module(module)) if module else None
 
 
-def check_answer(entry: Entry, decision: Decision) -> None:
+def check_answer(entry: InboxEntry, decision: InboxDecision) -> None:
     """Raise the error of the part if the decision does not fit a question that waits."""
     if entry.state == "pending" and (questions := load_part_questions(entry.part)) is not None:
         questions.check_answer(entry, decision)
 
 
-def check_and_decide(inbox: InboxPort, entry_id: str, decision: Decision, door: str, actor: Actor) -> Entry:
+def check_and_decide(inbox: InboxPort, entry_id: str, decision: InboxDecision, door: str, actor: Actor) -> InboxEntry:
     """Store a decision that fits its question, and return the entry.
 
     Raise DecisionNotFound, AlreadyDecided, DecisionWithdrawn, PersonRequired, or the error of the part for an unfit

@@ -9,9 +9,9 @@ from typing_extensions import TypedDict
 from paper_search.domain.source_descriptions import SOURCE_LABELS
 from paper_search.service.checkpoint_replies import AskedPlan, AskedReview
 from pflow.service.approvals import ApprovalPayload
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.inbox import Entry, EntryPage, Inbox, Position, State
-from uraniborg.kernel.inbox_entries import QuestionFields
+from uraniborg.kernel.shared_fields import ActorFields
+from uraniborg.kernel.store.inbox import EntryPage, Inbox, InboxEntry, Position, State
+from uraniborg.kernel.store.inbox_entries import QuestionFields
 
 _TITLE_CHARS: Final = 300
 
@@ -106,7 +106,7 @@ def summarize_questions(inbox: Inbox, state: State | None, before: Position | No
     }
 
 
-def describe_question(entry: Entry) -> AnyQuestion:
+def describe_question(entry: InboxEntry) -> AnyQuestion:
     """Return the question with its payload, and its decision if there is one."""
     fields: Any = entry.model_dump(mode="json", exclude_none=True)
     if entry.kind == "strategy_confirmation":
@@ -114,13 +114,13 @@ def describe_question(entry: Entry) -> AnyQuestion:
     return fields
 
 
-def describe_approvals(entries: Sequence[Entry]) -> list[ApprovalQuestion]:
+def describe_approvals(entries: Sequence[InboxEntry]) -> list[ApprovalQuestion]:
     """Return the questions of workflows, with their decisions."""
     fields: Any = [entry.model_dump(mode="json", exclude_none=True) for entry in entries]
     return fields
 
 
-def _summarize_entry(entry: Entry) -> QuestionSummary:
+def _summarize_entry(entry: InboxEntry) -> QuestionSummary:
     """Return the entry with the parts of payload and decision that a list shows."""
     payload = entry.payload
     summary: Any = entry.model_dump(mode="json", exclude_none=True, exclude={"payload", "decision"})

@@ -18,8 +18,8 @@ from tests.reply_declarations import PackageTypes, list_untyped_parts
 from uraniborg.console.routes import shelves
 from uraniborg.console.workers import shelf_builds
 from uraniborg.console.workers.shelf_builds import ShelfBuilds, list_shelf_targets
+from uraniborg.kernel.http.secure_app import ReplyRoute
 from uraniborg.kernel.mcp import EncodedReply
-from uraniborg.kernel.reply_route import ReplyRoute
 
 OF_THE_CONSOLE: Final = {"PaperUseList": "joins the bodies of universes with workflows"}
 """Types that the console declares, with the reason."""

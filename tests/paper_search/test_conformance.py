@@ -20,8 +20,8 @@ from tests.paper_library.conformance.suite import (
     run_suite,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.http_app import list_origins, secure_app
-from uraniborg.kernel.http_config import HttpConfig
+from uraniborg.kernel.http.config import HttpConfig
+from uraniborg.kernel.http.secure_app import list_origins, secure_app
 from uraniborg.kernel.mcp import make_stateful_app
 from uraniborg.kernel.mcp.testing import serve_app
 

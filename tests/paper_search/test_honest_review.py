@@ -15,8 +15,8 @@ from paper_search.sources.registry import KNOWN
 from tests.installed_programs import find_program
 from tests.paper_search.service.sessions.processes import environment
 from tests.paper_search.tool_client import call_tool, export_papers
-from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 QUESTION = "tidal heating of moons since 1990, not about plumes"
 UNDATED = "Tidal heating of moons, undated notes"
@@ -127,7 +127,7 @@ async def approve_as_person(
     paper = ids["Tidal heating of moons and their oceans"]
     inbox = Inbox(folder / "data" / "inbox.db")
     try:
-        inbox.decide(checkpoint_id, Decision(action="approve", data={"decisions": {paper: "include"}}), "terminal")
+        inbox.decide(checkpoint_id, InboxDecision(action="approve", data={"decisions": {paper: "include"}}), "terminal")
     finally:
         inbox.close()
     for _ in range(200):

@@ -22,10 +22,10 @@ from paper_search.workflow.decisions import CheckedDecision
 from tests.reply_declarations import PackageTypes, list_untyped_parts
 from uraniborg.console.routes import review, searches
 from uraniborg.console.workers.search_services import SourceProgressLog
-from uraniborg.kernel.inbox_entries import Decision as InboxDecision
-from uraniborg.kernel.inbox_entries import Entry
+from uraniborg.kernel.http.secure_app import ReplyRoute
 from uraniborg.kernel.mcp.dialogs import Form
-from uraniborg.kernel.reply_route import ReplyRoute
+from uraniborg.kernel.store.inbox_entries import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox_entries import InboxEntry
 
 DECLARATIONS: Final = (session_replies, search_replies, review_replies, search_replies)
 OF_OTHERS: Final = {
@@ -45,7 +45,7 @@ OPAQUE: Final = {
     CalledSourceReply: "papers as another program returned them, each of which is read as a RawPaper",
     StoredAnswer: "the body of an answer of any kind, which is read as that of a source",
     Form: "a form of the protocol, which the tests of the kernel look at",
-    **dict.fromkeys((Entry, InboxDecision), "an entry of the inbox, which the tests of the kernel look at"),
+    **dict.fromkeys((InboxEntry, InboxDecision), "an entry of the inbox, which the tests of the kernel look at"),
     **dict.fromkeys((Decision, CheckedDecision), "revised_data is what a caller decided, which is checked once"),
 }
 """Types in memory that are not looked into, with the reason."""

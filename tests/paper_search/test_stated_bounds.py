@@ -16,8 +16,8 @@ from paper_search.sources.transport.http_transport import HttpTransport
 from paper_search.sources.transport.request_policies import SourcePolicy, decide_retry_or_wait_s, make_response_error
 from paper_search.testing import FrozenClock
 from paper_search.workflow.input_checks import check_decision_size, check_max_results, check_query
-from uraniborg.kernel import chat
-from uraniborg.kernel.boolean_query import Node
+from uraniborg.kernel import language_model
+from uraniborg.kernel.language.boolean_query import Node
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 MEGABYTE = 1_000_000
@@ -79,7 +79,7 @@ async def test_twenty_megabytes_of_an_answer_are_read_and_no_more() -> None:
 def test_the_default_policy_is_one_call_a_second_and_three_attempts_of_twenty_seconds() -> None:
     usual = SourcePolicy()
     assert (usual.rate_per_s, usual.burst, usual.attempts, usual.timeout_s) == (1.0, 1, 3, 20.0)
-    assert (http_source.MOST_REQUESTS_PER_QUERY, chat.RETRIES) == (250, 2)
+    assert (http_source.MOST_REQUESTS_PER_QUERY, language_model.RETRIES) == (250, 2)
 
 
 def test_the_settings_are_those_that_are_documented() -> None:

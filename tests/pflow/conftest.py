@@ -7,7 +7,7 @@ import pytest
 
 from pflow.config import Settings
 from pflow.service.operations import Service
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tests.requirements import requirement
 from universe.claims import check_claim
 from universe.domain.units_and_dates import EARTH_MASS
 from universe.service.papers import make_paper_text_reader
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 from uraniborg.recordings import QUERY, RECORDING
 
 EXAMPLES: Final = {
@@ -214,7 +214,7 @@ def test_publish_asks_once_however_often_it_is_run_before_the_answer(service: Se
 def test_publish_writes_nothing_after_a_rejection_and_returns_the_reason(service: Service, folder: Path) -> None:
     run_example(service, "publish", text="seven small planets")
     inbox = Inbox()
-    inbox.decide(get_waiting_question(), Decision(action="reject", note="eight, surely"), door="test")
+    inbox.decide(get_waiting_question(), InboxDecision(action="reject", note="eight, surely"), door="test")
     inbox.close()
     assert require_success(run_example(service, "publish", text="seven small planets")) == {
         "outcome": "Not published: eight, surely"

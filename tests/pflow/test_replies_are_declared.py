@@ -19,8 +19,8 @@ from tests.reply_declarations import PackageTypes, iter_functions, list_operatio
 from uraniborg.console.routes import every_page, runs, workflows
 from uraniborg.console.routes.every_page import RunningCounts
 from uraniborg.console.routes.runs import RunApprovals, RunProgress
-from uraniborg.kernel.inbox import Entry
-from uraniborg.kernel.reply_route import ReplyRoute
+from uraniborg.kernel.http.secure_app import ReplyRoute
+from uraniborg.kernel.store.inbox import InboxEntry
 
 SERVICES: Final = (Service, RunHistory, WorkflowTexts, ChangeRecord, RunLog)
 BUILDERS: Final = (
@@ -39,7 +39,7 @@ OF_THE_CONSOLE: Final = {
     RunningCounts: "It counts searches and jobs of universes as well.",
 }
 OPAQUE: Final = {
-    Entry: "an entry of the inbox, which the tests of the kernel look at",
+    InboxEntry: "an entry of the inbox, which the tests of the kernel look at",
     CheckResult: "findings in memory, which are sent as declared diagnostics",
 }
 """Types that are not looked into, with the reason."""

@@ -18,8 +18,7 @@ import pytest
 from tests.universe.api.rest.processes import run_server_process
 from tests.universe.command_line import CommandResult, RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
-from uraniborg.kernel.actors import get_terminal_actor
-from uraniborg.kernel.person import get_user_name
+from uraniborg.kernel.actors import get_terminal_actor, get_user_name
 
 TICK: Final = '{"type": "tick"}'
 HOSTILE: Final = "Hven\n★ forged\r\x1b]0;owned\x07\x1b[31m[bold]mark[/bold]"

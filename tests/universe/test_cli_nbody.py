@@ -248,7 +248,7 @@ def test_a_full_disk_is_reported(system: RunUniverse, monkeypatch: pytest.Monkey
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("uraniborg.kernel.files.write_atomic", fail)
+    monkeypatch.setattr("uraniborg.kernel.store.files.write_atomic", fail)
     done = system("nbody", "u", "--days", "1", option, "file.svg", "--json")
     assert (done.code, done.error["code"]) == (5, "output_unwritable")
     assert "No space left on device" in done.error["message"]

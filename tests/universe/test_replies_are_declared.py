@@ -34,8 +34,8 @@ from universe.service.value_origins import describe_sourced_values, trace_value_
 from universe.store.memory import MemoryStore
 from universe.store.replica import Replica
 from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.http.secure_app import ReplyRoute
 from uraniborg.kernel.mcp.testing import connect_client, get_json
-from uraniborg.kernel.reply_route import ReplyRoute
 
 OPAQUE = {
     State: "the state in memory, whose entities are typed by their commands",

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.uraniborg.help_texts import FILE, PROGRAMS, list_commands, read_help, render_all
-from uraniborg.kernel.terminal.help_text import EARLIER_NAMES
+from uraniborg.kernel.terminal.typer_app import EARLIER_NAMES
 
 COMMANDS: Final = [pytest.param(*one, id=" ".join((one[0], *one[1]))) for one in list_commands()]
 WITHOUT_RESULT: Final = {"uraniborg bridge", "pflow mcp serve", "pflow serve"}

@@ -18,7 +18,7 @@ from paper_search.store.session_files import SessionFiles
 from pflow.config import Settings
 from pflow.service.operations import Service
 from tests.installed_programs import Program
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 from uraniborg.recordings import QUERY, RECORDING
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -205,7 +205,7 @@ def test_the_last_decisions_are_below_the_questions_and_all_of_them_are_listed_o
     for number in range(6):
         inbox.put(f"q{number}", "another part", "question", "s", {"question": f"number {number}?"})
     for number in range(5):
-        inbox.decide(f"q{number}", Decision(action="approve"), "agent")
+        inbox.decide(f"q{number}", InboxDecision(action="approve"), "agent")
     inbox.close()
     shown = uraniborg("inbox").stdout
     waiting, _, decided = shown.partition("Decided last:")

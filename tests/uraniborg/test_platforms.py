@@ -9,7 +9,7 @@ import pytest
 from pflow.nodes import python_child
 from tests.uraniborg.import_without_posix import hide_modules
 from uraniborg.kernel.errors import UnsupportedPlatform
-from uraniborg.kernel.files import lock_open_file
+from uraniborg.kernel.store.files import lock_open_file
 
 
 def test_every_module_imports_without_the_posix_modules() -> None:

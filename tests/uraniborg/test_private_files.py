@@ -17,8 +17,8 @@ from paper_search.store.session_files import SessionFiles
 from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
 from universe.store.memory import make_store
-from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.store.inbox import Inbox
 
 
 def modes_below(folder: Path) -> dict[str, int]:

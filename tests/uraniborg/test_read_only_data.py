@@ -12,7 +12,7 @@ import pytest
 
 from tests.pflow.hostile import AS_ANYBODY, GOOD
 from tests.pflow.store.homes import write_draft
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a superuser do without its powers")
 

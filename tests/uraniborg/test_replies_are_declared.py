@@ -31,9 +31,9 @@ from uraniborg.console import routes
 from uraniborg.console.event_broadcast import EventBroadcast
 from uraniborg.console.workers import shelf_builds
 from uraniborg.installation import command, doctor, folders_and_settings
-from uraniborg.kernel.change_feed import Change
-from uraniborg.kernel.inbox import Entry, Inbox
-from uraniborg.kernel.reply_route import ReplyRoute
+from uraniborg.kernel.http.secure_app import ReplyRoute
+from uraniborg.kernel.store.change_feed import Change
+from uraniborg.kernel.store.inbox import Inbox, InboxEntry
 from uraniborg.story import worker
 from uraniborg.story.folder import StoryFolder
 from uraniborg.story.service import Story
@@ -49,7 +49,7 @@ SERVICES: Final = (
 OPAQUE: Final = {
     Plain: "the state of a universe, whose entities are open",
     State: "the state in memory",
-    Entry: "an entry of the inbox, which the tests of the kernel look at",
+    InboxEntry: "an entry of the inbox, which the tests of the kernel look at",
     PaperCollection: "a result in memory",
     CitedPaper: "a paper of a shelf, which the tests of the library look at",
     Change: "a line of the change feed, which the console publishes as declared changes",

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.deciders import PersonRequired, check_person_decides, load_decider_settings
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.processes.child_processes import build_child_environment
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 PROMPT = b"Type approve to confirm: "
 PATIENCE_S = 50.0
@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read_decision(home: Path) -> Decision | None:
+def read_decision(home: Path) -> InboxDecision | None:
     inbox = Inbox(home / "data" / "inbox.db")
     try:
         return inbox.get("apr_1").decision
@@ -82,7 +82,7 @@ def test_a_person_confirms_at_the_terminal(home: Path) -> None:
     exit_code, shown = decide_at_terminal(b"approve\n")
     assert exit_code == 0, shown
     assert b"Send it?" in shown
-    assert read_decision(home) == Decision(action="approve")
+    assert read_decision(home) == InboxDecision(action="approve")
 
 
 def test_another_word_decides_nothing_and_piped_input_is_not_read(home: Path) -> None:
@@ -112,7 +112,7 @@ def test_without_the_setting_no_terminal_is_needed(home: Path, monkeypatch: pyte
     monkeypatch.setenv("URANIBORG_REQUIRE_PERSON", "0")
     done = subprocess.run(COMMAND, capture_output=True, start_new_session=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0
-    assert read_decision(home) == Decision(action="approve")
+    assert read_decision(home) == InboxDecision(action="approve")
 
 
 @pytest.mark.parametrize("door", ["client", "terminal", "console"])
@@ -202,7 +202,7 @@ def test_child_processes_inherit_the_demand_for_a_person(home: Path) -> None:
 
 
 def test_a_text_for_the_terminal_reaches_it_and_no_pipe() -> None:
-    command = "from uraniborg.kernel.terminal.confirmation import show_at_terminal; print(show_at_terminal('the code'))"
+    command = "from uraniborg.kernel.terminal.questions import show_at_terminal; print(show_at_terminal('the code'))"
     source, sink = os.pipe()
     child, terminal = pty.fork()
     if child == 0:

@@ -18,7 +18,7 @@ from paper_library.mcp_server import make_mcp_server
 from paper_library.service.library import Library
 from paper_library.service.live_shelf import LiveShelf, WorkerThreads
 from paper_library.store.assets import AssetReader
-from uraniborg.kernel.http_app import list_origins, secure_app
+from uraniborg.kernel.http.secure_app import list_origins, secure_app
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.mcp import make_stateless_app
 
@@ -87,7 +87,7 @@ def export_worker_config(config: LibraryConfig) -> None:
 
 def make_worker_app() -> ASGIApp:
     """Return the app of a worker process, which exits with the process that started it."""
-    from uraniborg.kernel.http_server import exit_with_parent
+    from uraniborg.kernel.http.uvicorn_server import exit_with_parent
 
     exit_with_parent()
     configure_logging()

@@ -16,7 +16,7 @@ from paper_library.domain.citations import get_or_make_citation_key
 from paper_library.domain.limits import PAGE_SIZE, SOURCE_PAPERS
 from paper_library.errors import PaperNotFound, ShelfNotFound, SourceNotAvailable
 from uraniborg.kernel.bibliography.editorial_notices import STATUSES, EditorialNotice
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import StoredMetadata

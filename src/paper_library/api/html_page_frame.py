@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from paper_library.domain.limits import QUERY_CHARS
-from uraniborg.kernel.http_app import make_page_headers
+from uraniborg.kernel.http.secure_app import make_page_headers
 
 HEADERS: Final = make_page_headers(allow_forms=True)
 FACET_LABELS: Final = {

@@ -39,7 +39,7 @@ from paper_library.store.layout import FACET_KINDS
 from uraniborg.kernel.bibliography.editorial_notices import RETRACTIONS, EditorialNotice, name_status
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.json_values import Json
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _AUTHORS_SHOWN: Final = 12
 _SIMILAR_SHOWN: Final = 5

@@ -25,9 +25,14 @@ from paper_library.domain.replies import Addresses, FacetPage, FoundPapers, Sear
 from paper_library.service.library import Library
 from paper_library.service.live_shelf import WorkerThreads
 from uraniborg.kernel.errors import ErrorBody, InvalidInput
-from uraniborg.kernel.http_app import FRAGMENT_HEADERS, add_error_handlers, add_validation_handler
-from uraniborg.kernel.reply_route import ReplyRoute, add_routes
-from uraniborg.kernel.suggestions import find_nearest_names
+from uraniborg.kernel.http.secure_app import (
+    FRAGMENT_HEADERS,
+    ReplyRoute,
+    add_error_handlers,
+    add_routes,
+    add_validation_handler,
+)
+from uraniborg.kernel.language.messages import find_nearest_names
 from uraniborg.kernel.version import version
 
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]

@@ -19,8 +19,8 @@ from paper_library.errors import OutOfBounds, ShelfNotFound, ShelfUnwritable
 from paper_library.store.layout import MANIFEST
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path, hold_lock, make_folder
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
+from uraniborg.kernel.store.files import display_path, hold_lock, make_folder
 
 if TYPE_CHECKING:
     from paper_library.api.node_replies import (

@@ -7,8 +7,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from uraniborg.kernel.cli import run_typer_app
-from uraniborg.kernel.command_line import (
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal.command_runner import run_typer_app
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
+from uraniborg.kernel.terminal.typer_app import (
     AllowedHosts,
     AllowedOrigins,
     CommandLine,
@@ -18,8 +20,6 @@ from uraniborg.kernel.command_line import (
     Quiet,
     Token,
 )
-from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.terminal.streams import print_json, write_text
 
 app = CommandLine(
     """Build a shelf of papers from your files, search it, and serve it to people and agents.
@@ -164,7 +164,7 @@ def export(
     - `paper-library export shelf -o refs.bib`
     """
     from paper_library.service.library import Library
-    from uraniborg.kernel.files import check_output, write_output
+    from uraniborg.kernel.store.files import check_output, write_output
 
     if json and output is None and format_name not in (None, "json"):
         raise InvalidInput(f"--json and --format {format_name} cannot be combined.", hint="Use one of these options.")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from paper_library.config import LibraryConfig, get_sample_shelf_path, load_config
 from paper_library.store.layout import read_manifest
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.http.serve_command import apply_options, require_server_extra, serve
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import configure_logging
-from uraniborg.kernel.serving import apply_options, require_server_extra, serve
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.store.files import display_path
 
 
 def serve_shelf(options: dict[str, object], *, as_json: bool) -> None:

@@ -7,10 +7,10 @@ from paper_library.domain.markdown import unescape_markdown
 from paper_library.store.verification import ShelfComparison, ShelfVerdict
 from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.bibliography.editorial_notices import describe_notices
+from uraniborg.kernel.language.messages import format_first_authors, plural
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, RED, YELLOW, Piece, StyledText, cut_to_width
-from uraniborg.kernel.text import format_first_authors, plural
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import SearchPage, ShelfCounts, StoredMetadata

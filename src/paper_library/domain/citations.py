@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from uraniborg.kernel.bibliography.citation_keys import clean_citation_key, make_citation_key
 from uraniborg.kernel.bibliography.editorial_notices import describe_notices
-from uraniborg.kernel.bibliography.one_line_text import to_one_line
-from uraniborg.kernel.bibliography.references import Reference, split_pages
-from uraniborg.kernel.text import format_first_authors
+from uraniborg.kernel.bibliography.plain_text import to_one_line
+from uraniborg.kernel.bibliography.references import Reference, clean_citation_key, make_citation_key, split_pages
+from uraniborg.kernel.language.messages import format_first_authors
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import Hit, PublicationLink, StoredMetadata
@@ -105,10 +104,10 @@ def format_citations(papers: "Iterable[tuple[StoredMetadata, str]]", format_name
         return "\n\n".join(make_bibtex_entry(metadata, entry).strip() for metadata, entry in papers) + "\n"
     references = [make_reference(metadata) for metadata, _ in papers]
     if format_name == "ris":
-        from uraniborg.kernel.bibliography.ris_writer import write_ris
+        from uraniborg.kernel.bibliography.reference_writers import write_ris
 
         return write_ris(references)
-    from uraniborg.kernel.bibliography.csl_writer import write_csl_json
+    from uraniborg.kernel.bibliography.reference_writers import write_csl_json
 
     return write_csl_json(references) + "\n"
 
@@ -132,7 +131,7 @@ def make_bibtex_entry(metadata: "StoredMetadata", owner_entry: str) -> str:
 
 def make_bibtex_entry_of_metadata(metadata: "StoredMetadata") -> str:
     """Return a BibTeX entry made of the metadata."""
-    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
+    from uraniborg.kernel.bibliography.reference_writers import write_bibtex
 
     return write_bibtex([make_reference(metadata)]) + "\n"
 

@@ -24,8 +24,8 @@ from paper_library.domain.paper_ids import (
     spell_arxiv_for_id,
     spell_doi_for_id,
 )
-from uraniborg.kernel.bibliography.citation_keys import is_generated_key
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.bibliography.references import is_generated_key
+from uraniborg.kernel.language.words import fold_text
 
 Key = TypeVar("Key")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from paper_library.domain.limits import HTML_CHARS
 from paper_library.domain.markdown import extract_plain_text, find_headings, strip_heading_number, strip_inline_markup
 from paper_library.errors import OutOfBounds
-from uraniborg.kernel.words import STOP_WORDS, fold_text
+from uraniborg.kernel.language.words import STOP_WORDS, fold_text
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import DefaultSummary, Metadata, OutlineHeading

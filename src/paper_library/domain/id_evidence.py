@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from paper_library.domain.entries import Entry, strip_line_number
 from paper_library.domain.entry_matcher import EntryFacts, fold_last_words_of_first_authors, has_preprint_doi
 from paper_library.domain.paper_ids import Keys, normalise_title
-from uraniborg.kernel.bibliography.citation_keys import is_generated_key
+from uraniborg.kernel.bibliography.references import is_generated_key
 
 ID: Final = 1 << 0
 """The entry has the id, or comes from the shelf with the id."""

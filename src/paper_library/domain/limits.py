@@ -3,7 +3,7 @@
 from typing import Final
 
 from paper_library.errors import OutOfBounds
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 QUERY_CHARS: Final = 500
 PAGE_SIZE: Final = 100

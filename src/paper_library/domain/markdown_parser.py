@@ -148,7 +148,7 @@ def replace_references(text: str) -> str:
 
 def format_citation_in_text(authors: list[str], year: int | None) -> str:
     """Return `Smith and Jones 2020`, for a text that has its own parentheses; an empty text without authors."""
-    from uraniborg.kernel.bibliography.short_citations import format_short_authors  # it is slow to import
+    from uraniborg.kernel.bibliography.names import format_short_authors  # it is slow to import
 
     text = format_short_authors(authors)
     return f"{text} {year}" if text and year else text

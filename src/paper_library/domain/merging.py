@@ -8,9 +8,9 @@ from paper_library.domain.entries import Entry, strip_line_number
 from paper_library.domain.entry_matcher import make_keys
 from paper_library.domain.markdown import strip_text_marks
 from paper_library.domain.paper_ids import Keys, is_paper_id, make_paper_id
-from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, clean_citation_key, make_citation_key
 from uraniborg.kernel.bibliography.editorial_notices import merge_notices
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.bibliography.references import add_key_suffix, clean_citation_key, make_citation_key
+from uraniborg.kernel.language.words import fold_text
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

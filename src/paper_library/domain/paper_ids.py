@@ -18,6 +18,8 @@ import orjson
 from uraniborg.kernel.bibliography.identifiers import (
     extract_doi,
     find_dois_in_url,
+    is_record_id,
+    list_record_ids,
     normalise_arxiv,
     normalise_bibcode,
     normalise_doi,
@@ -26,7 +28,6 @@ from uraniborg.kernel.bibliography.identifiers import (
     parse_arxiv,
     unwrap_text,
 )
-from uraniborg.kernel.bibliography.record_ids import is_record_id, list_record_ids
 
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 RECORD_SCHEME: Final = "record"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import InterpretedQuery

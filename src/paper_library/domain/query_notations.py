@@ -13,9 +13,9 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from paper_library.domain.query import FIELDS, Sort
-from uraniborg.kernel.phrase_files import BREAK
-from uraniborg.kernel.words import STOP_WORDS, fold_text, split_words
-from uraniborg.kernel.years.reading import YearLimit, read_years
+from uraniborg.kernel.language.phrase_files import BREAK
+from uraniborg.kernel.language.publication_years import YearLimit, read_years
+from uraniborg.kernel.language.words import STOP_WORDS, fold_text, split_words
 
 SORT_FIELD: Final = "sort"
 _NAMES: Final = {

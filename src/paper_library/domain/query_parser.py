@@ -15,7 +15,7 @@ from paper_library.domain.query_notations import (
     rewrite_tagged_words,
     split_words_with_spellings,
 )
-from uraniborg.kernel.words import fold_text, split_words, stem_word
+from uraniborg.kernel.language.words import fold_text, split_words, stem_word
 
 PROSE_WORDS: Final = 8
 """A text with this many content words is prose; its quotation marks and dashes are punctuation."""

@@ -9,10 +9,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from paper_library.domain.text_replies import Inline, SummarySection
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
 
 
 class Hit(TypedDict):

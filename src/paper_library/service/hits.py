@@ -17,7 +17,7 @@ from paper_library.store import index as fields
 from paper_library.store.index import make_any_query
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
-from uraniborg.kernel.words import split_words, stem_word
+from uraniborg.kernel.language.words import split_words, stem_word
 
 if TYPE_CHECKING:
     from paper_library.domain import replies

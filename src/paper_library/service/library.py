@@ -57,10 +57,10 @@ from paper_library.service.suggestions import find_keywords_with_part, suggest_k
 from paper_library.store.assets import AssetReader
 from paper_library.store.layout import FACET_KINDS, ORIGINAL, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.shelf import Shelf
-from uraniborg.kernel.boolean_query import parse_query
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.language.boolean_query import parse_query
+from uraniborg.kernel.language.words import fold_text
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import (
@@ -155,7 +155,7 @@ class Library:
     ) -> BooleanMatches:
         """Return the papers that match a query with AND, OR, NOT, brackets, phrases and `word*`, best first.
 
-        `uraniborg.kernel.boolean_query` describes the syntax and `search.boolean_compiler` which papers match. A query
+        `uraniborg.kernel.language.boolean_query` describes the syntax and `search.boolean_compiler` which papers match. A query
         of identifiers joined by OR returns the papers that have them. Raise OutOfBounds.
         """
 

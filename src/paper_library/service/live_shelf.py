@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 from paper_library.store.layout import MANIFEST
 from paper_library.store.shelf import Shelf, make_timeout_error
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.ids import bind_context
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.request_ids import bind_context
 
 _CHECK_INTERVAL_S: Final = 0.5
 _RETRY_INTERVAL_S: Final = 2.0

@@ -23,7 +23,7 @@ from paper_library.store import index as fields
 from paper_library.store.index import IndexTerms, boost_query, is_single_character, make_any_query
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
-from uraniborg.kernel.words import fold_text, split_words, stem_word
+from uraniborg.kernel.language.words import fold_text, split_words, stem_word
 
 _STEM_WEIGHTS: Final = ((fields.ABOUT, 1.0), (fields.TITLE, 0.35), (fields.FULL, 0.4))
 _WORD_WEIGHTS: Final = ((fields.EXACT, 0.17), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2), (fields.IDENTIFIER, 2.0))

@@ -25,8 +25,8 @@ from paper_library.service.query_compiler import CompiledQuery, Compiler
 from paper_library.store import index as fields
 from paper_library.store.index import count_results, make_any_query
 from paper_library.store.shelf import Shelf
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms
-from uraniborg.kernel.words import extract_terms, fold_text, stem_word
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms
+from uraniborg.kernel.language.words import extract_terms, fold_text, stem_word
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import FacetValue, InterpretedQuery

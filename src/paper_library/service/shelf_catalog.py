@@ -15,10 +15,10 @@ from paper_library.store.layout import MANIFEST, read_builder, read_manifest
 from paper_library.store.verification import verify_shelf
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.boundary import is_encodable
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import Locked, hold_lock, make_folder, make_private_folder, write_atomic
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import Locked, hold_lock, make_folder, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import ShelfSummary

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from paper_library.domain.limits import SNIPPET_CHARS
 from paper_library.domain.markdown import escape_line_start, escape_markdown
 from paper_library.service.query_compiler import CompiledQuery
-from uraniborg.kernel.words import UNFOLDED, fold_characters, fold_text, split_words, stem_word
+from uraniborg.kernel.language.words import UNFOLDED, fold_characters, fold_text, split_words, stem_word
 
 _TOKEN: Final = re.compile(r"\b[oOθΘωΩ]\([^()\n]{1,30}\)|[^\s\"“”(),;:!?。、，]+")
 _SHORTEST_ROOT: Final = 3

@@ -14,8 +14,8 @@ from paper_library.domain.query import ParsedQuery, QueryUnit
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.bibliography.names import Name, split_name
-from uraniborg.kernel.text import plural
-from uraniborg.kernel.words import extract_terms, fold_characters, fold_text, split_words
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.language.words import extract_terms, fold_characters, fold_text, split_words
 
 _LIKELY: Final = 75.0
 _CANDIDATES: Final = 20

@@ -12,7 +12,7 @@ from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.layout import STATIC, NotRegular, make_asset_path, open_regular_file
 from paper_library.store.shelf import AssetRef
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import confine_path
+from uraniborg.kernel.store.files import confine_path
 
 
 class AssetReader:

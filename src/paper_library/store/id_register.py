@@ -16,7 +16,7 @@ from paper_library.domain.id_evidence import IdRecord, make_position_key
 from paper_library.domain.paper_ids import is_paper_id
 from paper_library.errors import RegisterTooNew
 from paper_library.store.layout import open_regular_file
-from uraniborg.kernel.files import display_path, sync_folder, write_atomic
+from uraniborg.kernel.store.files import display_path, sync_folder, write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -16,7 +16,7 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.domain.limits import PREFIX_TERMS
-from uraniborg.kernel.words import split_words, stem_words
+from uraniborg.kernel.language.words import split_words, stem_words
 
 ABOUT: Final = "about"  # title, abstract, keywords, tags: stemmed
 TITLE: Final = "title"  # stemmed

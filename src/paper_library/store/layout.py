@@ -15,7 +15,7 @@ import orjson
 
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
 from uraniborg.kernel.actors import Actor, read_actor
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.store.files import display_path
 
 SCHEMA_VERSION: Final = 2
 READABLE_SINCE: Final = 1

@@ -14,11 +14,11 @@ import orjson
 
 from paper_library.errors import NoteChanged, NotesUnwritable, OutOfBounds, PaperNotFound
 from uraniborg.kernel.actors import Actor, get_process_actor, read_actor
-from uraniborg.kernel.change_feed import ChangeFeed
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import format_now
-from uraniborg.kernel.files import hold_lock, open_private
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.language.words import fold_text
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.change_feed import ChangeFeed
+from uraniborg.kernel.store.files import hold_lock, open_private
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import NoteLine, PaperNoteReply

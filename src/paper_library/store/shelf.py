@@ -43,9 +43,8 @@ from paper_library.store.layout import (
     read_builder,
     read_manifest,
 )
-from uraniborg.kernel.suggestions import find_nearest_ids
-from uraniborg.kernel.text import plural
-from uraniborg.kernel.words import fold_text, split_words
+from uraniborg.kernel.language.messages import find_nearest_ids, plural
+from uraniborg.kernel.language.words import fold_text, split_words
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import ShelfCounts, StoredMetadata

@@ -13,7 +13,7 @@ from paper_search.workflow import SearchWorkflow
 from paper_search.workflow.input_checks import check_max_results, check_query
 from paper_search.workflow.skill_interfaces import ProgressFacts
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 
 class SearchNodeContext(Protocol):

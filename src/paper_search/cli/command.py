@@ -10,11 +10,11 @@ import typer
 from paper_search.cli import search_command, session_commands
 from paper_search.cli.session_commands import Format, JsonOrReport, Session, choose_format, export_session, open_manager
 from paper_search.errors import InvalidQuery
-from uraniborg.kernel.cli import read_text_input, run_typer_app
-from uraniborg.kernel.command_line import CommandLine, JsonOption, OutputFile
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal.command_runner import read_text_input, run_typer_app
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.typer_app import CommandLine, JsonOption, OutputFile
 
 if TYPE_CHECKING:
     from paper_search.domain.strategies.translation import Translation

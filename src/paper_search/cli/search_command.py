@@ -15,11 +15,11 @@ from paper_search.cli.session_commands import (
     review_new_session,
     write_result,
 )
-from uraniborg.kernel.cli import read_text_input
-from uraniborg.kernel.command_line import HELP_OPTIONS, CommandLine, OutputFile, Quiet
 from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.terminal.command_runner import read_text_input
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.terminal.typer_app import HELP_OPTIONS, CommandLine, OutputFile, Quiet
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig

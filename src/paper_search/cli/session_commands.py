@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
-from uraniborg.kernel.command_line import CommandLine, JsonOption, Limit, OutputFile, Yes
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import print_json, write_text
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.terminal.typer_app import CommandLine, JsonOption, Limit, OutputFile, Yes
 
 if TYPE_CHECKING:
     from paper_search.cli.terminal_review import TerminalReview
@@ -45,7 +45,7 @@ def choose_format(format_name: str | None, output: Path | None, *, as_json: bool
     Raise OutputUnwritable if the file cannot be written.
     """
     from paper_search.export import check_format
-    from uraniborg.kernel.files import check_output
+    from uraniborg.kernel.store.files import check_output
 
     check_output(output)
     if format_name is None:
@@ -59,7 +59,7 @@ def choose_format(format_name: str | None, output: Path | None, *, as_json: bool
 def write_result(result: "PaperCollection", format_name: str, output: Path | None, *, as_json: bool) -> None:
     """Write the result to stdout, or to the file and a report of it to stderr, or to stdout as JSON."""
     from paper_search.export import export  # formats load their libraries late
-    from uraniborg.kernel.files import write_output
+    from uraniborg.kernel.store.files import write_output
 
     text = export(result, format_name)
     text = text if not text or text.endswith("\n") else f"{text}\n"
@@ -182,7 +182,7 @@ def delete(
     Examples:
     - `paper-search sessions delete 4f1c2a --yes`
     """
-    from uraniborg.kernel.terminal.keys import confirm
+    from uraniborg.kernel.terminal.questions import confirm
 
     async def confirm_and_delete() -> str | None:
         async with open_manager() as manager:
@@ -219,7 +219,7 @@ async def open_manager() -> "AsyncGenerator[SessionManager]":
 def create_terminal_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
     """Return a review at this terminal. Raise InvalidInput if there is no terminal."""
     from paper_search.cli.terminal_review import TerminalReview
-    from uraniborg.kernel.terminal.keys import TerminalScreen
+    from uraniborg.kernel.terminal.questions import TerminalScreen
 
     if not TerminalScreen.is_usable():
         raise InvalidInput(

@@ -17,11 +17,10 @@ from paper_search.service.sessions.state_summaries import describe_progress, des
 from paper_search.store.saved_marks import ReviewerMarks
 from paper_search.store.session_state import WAITING
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
-from uraniborg.kernel.actors import get_terminal_actor
+from uraniborg.kernel.actors import clean_name, get_terminal_actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.person import clean_name
-from uraniborg.kernel.terminal.keys import BACKWARD_KEYS, END_KEYS, FORWARD_KEYS, Screen
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.terminal.questions import BACKWARD_KEYS, END_KEYS, FORWARD_KEYS, Screen
 
 DOOR: Final = "terminal"
 _POLL_S: Final = 0.2

@@ -7,7 +7,7 @@ from typing import Final
 
 from paper_search.domain.relevance.weighted_terms import list_common_terms
 from paper_search.models import Facets, Paper
-from uraniborg.kernel.words import split_words, stem_word
+from uraniborg.kernel.language.words import split_words, stem_word
 
 _TOP_AUTHORS: Final = 10
 _KEY_THEMES: Final = 8

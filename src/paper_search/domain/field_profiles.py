@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from paper_search.domain.intent.vocabulary import read_synonym_groups
 from paper_search.errors import UnknownDomain
+from uraniborg.kernel.language.messages import find_nearest_names, format_did_you_mean
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

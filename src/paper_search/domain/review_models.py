@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.boundary import make_encodable
-from uraniborg.kernel.stored_actor import StoredActor
+from uraniborg.kernel.shared_fields import StoredActor
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer without a name."""

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from paper_search.models import QueryReport, SourceReport, SourceStatus, StopReason
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 SOURCE_LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -6,7 +6,7 @@ from paper_search.citation_keys import citation_keys
 from paper_search.editorial_notices import describe_notices, mark_title
 from paper_search.models import Paper, PaperCollection, WorkType
 from paper_search.recordings import find_offline_notice
-from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
+from uraniborg.kernel.bibliography.plain_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 
 
@@ -15,21 +15,21 @@ def export_bibtex(collection: PaperCollection) -> str:
 
     Keys are `family_year_word` (see `citation_keys`); `write_bibtex` describes the other fields.
     """
-    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
+    from uraniborg.kernel.bibliography.reference_writers import write_bibtex
 
     return write_bibtex(make_references(collection))
 
 
 def export_ris(collection: PaperCollection) -> str:
     """Return one RIS record per paper, abstracts included; no papers give an empty string. Does not raise."""
-    from uraniborg.kernel.bibliography.ris_writer import write_ris
+    from uraniborg.kernel.bibliography.reference_writers import write_ris
 
     return write_ris(make_references(collection))
 
 
 def export_csl_json(collection: PaperCollection) -> str:
     """Return a JSON array with one CSL item per paper, its id the BibTeX key. Does not raise."""
-    from uraniborg.kernel.bibliography.csl_writer import write_csl_json
+    from uraniborg.kernel.bibliography.reference_writers import write_csl_json
 
     return write_csl_json(make_references(collection))
 

@@ -20,7 +20,7 @@ from paper_search.export.prisma_flow import (
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.recordings import find_offline_notice
 from uraniborg.kernel.actors import Actor, describe_actor
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _STEPS = ("Step", "Number", "Of which")
 _QUERY_COLUMNS = ("Source", "Rung", "Query", "Matches", "Fetched", "New", "Why it stopped")

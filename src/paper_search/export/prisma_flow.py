@@ -22,7 +22,7 @@ from paper_search.domain.review_models import (
 from paper_search.domain.source_descriptions import describe_incomplete_search
 from paper_search.models import Paper, PaperCollection, PartOrigin, RoundLog, SourceReport
 from paper_search.sources.query_translation import format_origin_value
-from uraniborg.kernel.stored_actor import StoredActor
+from uraniborg.kernel.shared_fields import StoredActor
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"

@@ -19,8 +19,8 @@ from paper_search.export.prisma_flow import (
 )
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
-from uraniborg.kernel.bibliography.one_line_text import to_one_line
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.bibliography.plain_text import to_one_line
+from uraniborg.kernel.language.messages import plural
 
 _WIDTH: Final = 860
 _BOX_WIDTH: Final = 360

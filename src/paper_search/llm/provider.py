@@ -18,9 +18,16 @@ from paper_search.domain.query.query_texts import parse_phrase
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.sources.interfaces import Request, Response, Transport
 from uraniborg.kernel.boundary import make_all_encodable, parse_lenient_json
-from uraniborg.kernel.chat import ChatClient, ChatError, Failure, find_provider, import_client_library, make_endpoint
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language_model import (
+    ChatClient,
+    ChatError,
+    Failure,
+    find_provider,
+    import_client_library,
+    make_endpoint,
+)
 
 
 class LLMProvider(Protocol):

@@ -26,8 +26,8 @@ from paper_search.workflow.input_checks import check_max_results
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 
 def describe_search_options(offline: bool | None = None) -> SearchOptions:

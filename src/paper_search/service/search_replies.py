@@ -18,7 +18,7 @@ from paper_search.service.session_replies import (
 )
 from paper_search.sources.interfaces import SourceUse
 from paper_search.sources.query_translation import QueryTranslation
-from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.shared_fields import ActorFields
 
 
 class NamedSource(TypedDict):

@@ -7,9 +7,8 @@ from typing_extensions import TypedDict
 
 from paper_search.domain.review_models import ExclusionReason
 from paper_search.service.checkpoint_replies import CheckpointPayload
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
 
 SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
 StopReasonName = Literal["complete", "enough", "source_limit", "too_broad", "deadline", "failed", "not_run", "unknown"]

@@ -12,7 +12,7 @@ from paper_search.domain.query.identifier_queries import read_identifiers
 from paper_search.llm.provider import MAX_TEXT_CHARS, LLMProvider, ask_model, clean_texts
 from paper_search.models import ParsedIntent, SearchConstraints
 from uraniborg.kernel.clock import Clock, SystemClock
-from uraniborg.kernel.years.reading import describe_years
+from uraniborg.kernel.language.publication_years import describe_years
 
 
 class IntentParser:

@@ -22,7 +22,7 @@ from paper_search.models import (
 )
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 _MAX_TITLES = 20
 _MAX_TITLE_CHARACTERS = 200

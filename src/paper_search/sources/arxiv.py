@@ -22,7 +22,7 @@ from paper_search.sources.response_bodies import (
     split_batches,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
-from uraniborg.kernel.boolean_query import Node
+from uraniborg.kernel.language.boolean_query import Node
 
 NAME = "arxiv"
 _URL = "https://export.arxiv.org/api/query"

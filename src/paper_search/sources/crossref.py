@@ -36,8 +36,8 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
-from uraniborg.kernel.boolean_query import AllOf, Node
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.boolean_query import AllOf, Node
 
 NAME = "crossref"
 _URL = "https://api.crossref.org/works"

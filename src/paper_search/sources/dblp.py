@@ -31,8 +31,8 @@ from paper_search.sources.response_bodies import (
     replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term
 
 NAME = "dblp"
 _URL = "https://dblp.org/search/publ/api"

@@ -32,8 +32,8 @@ from paper_search.models import (
     StopReason,
 )
 from paper_search.sources.interfaces import SourcePage
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.text import plural
 
 MOST_DRY_RUNGS: Final = 2
 """The ladder ends after as many rungs in a row that matched papers but added none."""

@@ -25,9 +25,9 @@ from paper_search.sources.registry import (
 )
 from paper_search.sources.transport.answer_cache import AnswerStore, StoredAnswer
 from paper_search.sources.transport.recording import Recording
-from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.boolean_query import iterate_wanted_terms
+from uraniborg.kernel.language.messages import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig

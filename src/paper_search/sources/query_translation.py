@@ -33,9 +33,9 @@ from paper_search.models import (
 from paper_search.sources.http_source import build_first_requests, explain_missing_requests, find_query_text
 from paper_search.sources.interfaces import SourceDefinition
 from paper_search.sources.registry import KNOWN, load_known_or_installed_definition
-from uraniborg.kernel.boolean_query import AllOf, Node, iterate_wanted_terms, join_all, join_any
+from uraniborg.kernel.language.boolean_query import AllOf, Node, iterate_wanted_terms, join_all, join_any
+from uraniborg.kernel.language.words import fold_text
 from uraniborg.kernel.logging import get_logger, redact
-from uraniborg.kernel.words import fold_text
 
 _MOST_ADDRESS_CHARS: Final = 4_000
 _log = get_logger(__name__)

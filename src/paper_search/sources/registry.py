@@ -29,8 +29,8 @@ from paper_search.sources.interfaces import (
 from paper_search.sources.transport.answer_cache import CachingTransport
 from paper_search.sources.transport.recording import ReplayTransport
 from paper_search.sources.transport.request_policies import Auth, SourcePolicy
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig

@@ -31,8 +31,8 @@ from paper_search.sources.response_bodies import (
     replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
-from uraniborg.kernel.boolean_query import Node
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.boolean_query import Node
 
 NAME = "semantic_scholar"
 _URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"

@@ -29,8 +29,8 @@ from paper_search.sources.response_bodies import (
     try_parse_json,
 )
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term
 
 NAME = "serpapi_scholar"
 _URL = "https://serpapi.com/search.json"

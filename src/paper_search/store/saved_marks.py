@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from paper_search.domain.review_models import PaperDecision, PaperMerge, PaperSplit
 from paper_search.store.session_files import REVIEWS
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_feed import ChangeFeed, Publisher
-from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.store.change_feed import ChangeFeed, Publisher
+from uraniborg.kernel.store.files import hold_lock, make_private, make_private_folder, write_atomic
 
 UNNAMED_REVIEWER: Final = ""
 """The key of the marks that were made without a name."""

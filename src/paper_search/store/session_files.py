@@ -22,9 +22,9 @@ from pydantic import BaseModel, ValidationError
 from paper_search.errors import SessionInterrupted, SessionNotFound
 from paper_search.workflow.step_journal import dump_in_parts
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import Lease, make_private_folder, sync_folder
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.kernel.sqlite import (
+from uraniborg.kernel.store.files import Lease, make_private_folder, sync_folder
+from uraniborg.kernel.store.sqlite import (
     DatabaseMissing,
     Migration,
     connect,

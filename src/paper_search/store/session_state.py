@@ -11,10 +11,10 @@ from paper_search.models import PaperCollection, SourceReport
 from paper_search.store.session_files import SessionStore, StepCache, read_step
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.stored_actor import StoredActor
+from uraniborg.kernel.shared_fields import StoredActor
+from uraniborg.kernel.store.inbox import DecisionNotFound, InboxPort
 
 PART: Final = "paper_search"
 """The name of this part in the inbox."""

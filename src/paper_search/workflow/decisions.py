@@ -36,8 +36,8 @@ from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
 from uraniborg.kernel.json_values import Json, JsonObject
-from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.language.messages import find_nearest_ids, format_did_you_mean
+from uraniborg.kernel.language.words import fold_text
 
 M = TypeVar("M", bound=BaseModel)
 _MOST_MEANT: Final = 3

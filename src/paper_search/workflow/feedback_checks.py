@@ -14,7 +14,7 @@ from paper_search.domain.strategies.plain_words import describe_kept_limits, par
 from paper_search.errors import InvalidDecision, make_paper_id_hint
 from paper_search.models import Paper, PaperCollection, SearchConstraints, SearchStrategy, UserFeedback
 from paper_search.workflow.checkpoints import Checkpoint
-from uraniborg.kernel.boolean_query import iterate_wanted_terms
+from uraniborg.kernel.language.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.logging import make_printable
 
 TERM_LISTS: Final = ("add_terms", "exclude_terms")

@@ -17,9 +17,9 @@ from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.domain.strategies.reader import is_strategy
 from paper_search.models import ParsedIntent, PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.workflow.checkpoints import QueryFinding
-from uraniborg.kernel.boolean_query import Node, Term, iterate_wanted_terms
-from uraniborg.kernel.words import extract_terms, fold_text, split_words
-from uraniborg.kernel.years.reading import describe_years
+from uraniborg.kernel.language.boolean_query import Node, Term, iterate_wanted_terms
+from uraniborg.kernel.language.publication_years import describe_years
+from uraniborg.kernel.language.words import extract_terms, fold_text, split_words
 
 REMOVED: Final = "removed_query"
 """The name of the part that lists a query which a person removed."""

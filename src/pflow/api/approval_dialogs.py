@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from pflow.config import load_settings
 from pflow.errors import ApprovalRequired
 from pflow.service.approvals import ACTIONS, format_payload
-from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.mcp import Form, can_ask_person, find_dialog, get_dialog_actor, open_dialog
 from uraniborg.kernel.mcp.dialogs import DOOR
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import EndedRun
@@ -48,7 +48,7 @@ async def _open_dialog(approval_id: str) -> "Dialog | None":
     entry = await asyncio.to_thread(inbox.get, approval_id)
 
     async def decide(answer: "Answer") -> None:
-        decision = Decision(action=str(answer["decision"]), note=str(answer.get("note", "")).strip() or None)
+        decision = InboxDecision(action=str(answer["decision"]), note=str(answer.get("note", "")).strip() or None)
         await asyncio.to_thread(inbox.decide, approval_id, decision, DOOR, get_dialog_actor())
 
     return open_dialog(_build_form(entry), inbox, decide)
@@ -60,7 +60,7 @@ def _get_inbox(folder: Path) -> Inbox:
     return Inbox(folder / "inbox.db")
 
 
-def _build_form(entry: Entry) -> Form:
+def _build_form(entry: InboxEntry) -> Form:
     lines = [str(entry.payload["question"]), "", *format_payload(entry.payload)]
     fields = {
         "decision": {

@@ -15,7 +15,7 @@ from pflow.service.engine.results import build_refusal_reply, build_reply_and_wr
 from pflow.service.operations import Service
 from uraniborg.kernel.actors import Actor, read_actor
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.worker_child import Request, answer_requests
+from uraniborg.kernel.processes.worker_dialogue import WorkerRequest, answer_requests
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import EndedRun, RunRequest, StartedRun
@@ -26,7 +26,7 @@ class _RunIdReporter(NullOutput):
 
     _started: "StartedRun | None" = None
 
-    def __init__(self, request: "Request[RunRequest, StartedRun, EndedRun]") -> None:
+    def __init__(self, request: "WorkerRequest[RunRequest, StartedRun, EndedRun]") -> None:
         self._request = request
 
     def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
@@ -44,7 +44,7 @@ class _RunIdReporter(NullOutput):
             self._request.report_progress(started)
 
 
-def _run_workflow(cancellation: Cancellation, request: "Request[RunRequest, StartedRun, EndedRun]") -> "EndedRun":
+def _run_workflow(cancellation: Cancellation, request: "WorkerRequest[RunRequest, StartedRun, EndedRun]") -> "EndedRun":
     content = request.content
     service = Service(load_settings(), door="console")
     actor = read_actor(content.get("actor")) or Actor(

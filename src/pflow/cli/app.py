@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pflow.service.operations import Service
-from uraniborg.kernel.command_line import CommandLine, NameOrPath
+from uraniborg.kernel.terminal.typer_app import CommandLine, NameOrPath
 
 app = CommandLine(
     """Workflows as small JSON files: written by you or your agent, checked, run, resumed and saved.

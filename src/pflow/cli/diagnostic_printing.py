@@ -13,8 +13,9 @@ from pflow.cli.workflow_sources import locate_workflow_file
 from pflow.errors import InvalidWorkflow
 from pflow.service.operations import Service
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.terminal.output_streams import format_json
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import format_json
 from uraniborg.kernel.terminal.styled_text import (
     BOLD,
     CYAN,
@@ -25,7 +26,6 @@ from uraniborg.kernel.terminal.styled_text import (
     mask_and_escape_text,
     measure_width,
 )
-from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import Diagnostic

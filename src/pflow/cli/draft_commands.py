@@ -11,10 +11,10 @@ from pflow.domain.ir.declarations import parse_declared_inputs
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.store.workflow_file import read_document, validate_name
 from uraniborg.kernel.actors import get_terminal_actor
-from uraniborg.kernel.command_line import JsonOption
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
-from uraniborg.kernel.terminal.streams import print_json, write_text
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, YELLOW, StyledText
+from uraniborg.kernel.terminal.typer_app import JsonOption
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import ExampleSummary
@@ -86,7 +86,7 @@ def _create_draft_file(name: str, text: str) -> Path:
     from pflow.cli.workflow_sources import locate_workflow_file
     from pflow.errors import LibraryUnwritable
     from pflow.store.workflow_library import WorkflowManager
-    from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
+    from uraniborg.kernel.store.files import AlreadyExists, create_exclusive, make_private_folder
 
     service = open_service_with_usable_home()
     drafts = WorkflowManager.for_drafts(service.home)
@@ -150,7 +150,7 @@ def show_or_copy_example(
     - `pflow examples hello --as greet`
     """
     from pflow.cli.draft_commands import list_examples, read_example
-    from uraniborg.kernel.cli import UsageError
+    from uraniborg.kernel.terminal.command_runner import UsageError
 
     if name is None:
         if draft is not None:
@@ -196,7 +196,7 @@ def read_example(name: str) -> str:
     """Return the text of an example. Raise WorkflowNotFound."""
     names = [path.stem for path in sorted(EXAMPLES_FOLDER.glob("*.json"))]
     if name not in names:
-        from uraniborg.kernel.suggestions import find_nearest_name
+        from uraniborg.kernel.language.messages import find_nearest_name
 
         nearest = find_nearest_name(name[:80], names)
         raise WorkflowNotFound(

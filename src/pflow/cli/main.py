@@ -7,8 +7,8 @@ import typer
 
 from pflow.cli import draft_commands, mcp_commands, schedule_command, workflow_commands
 from pflow.cli.app import app
-from uraniborg.kernel.cli import UsageError, run_command, run_typer_app
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
+from uraniborg.kernel.terminal.command_runner import UsageError, run_command, run_typer_app
 
 COMMAND_MODULES: Final = (workflow_commands, workflow_commands, draft_commands, schedule_command, mcp_commands)
 _MODULE_NAMES: Final = ["pflow.cli.app", *(module.__name__ for module in COMMAND_MODULES)]

@@ -7,13 +7,13 @@ import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
 from uraniborg.kernel.actors import get_terminal_actor
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import CommandLine, JsonOption, Quiet
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
-from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Piece, StyledText
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.terminal.typer_app import CommandLine, JsonOption, Quiet
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import ListedServer, ServerList

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pflow.errors import PflowError
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
+from uraniborg.kernel.terminal.command_runner import UsageError
 
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...

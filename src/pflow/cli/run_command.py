@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
-from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.command_runner import make_output_error, run_command
+from uraniborg.kernel.terminal.output_streams import flush_stderr, print_json
 from uraniborg.kernel.terminal.page import print_stderr_message
-from uraniborg.kernel.terminal.streams import flush_stderr, print_json
 from uraniborg.kernel.terminal.styled_text import YELLOW
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def _find_actor(service: "Service", workflow: str) -> "Actor":
 
     A mistake in the settings of the person is printed; it stops no run, which may have been scheduled for the night.
     """
-    from uraniborg.kernel.actors import Actor, get_terminal_actor
-    from uraniborg.kernel.person import get_account_name
+    from uraniborg.kernel.actors import Actor, get_account_name, get_terminal_actor
     from uraniborg.kernel.settings import InvalidConfig
 
     try:

@@ -16,10 +16,11 @@ from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, Template
 from pflow.service.engine.results import RunResult
 from pflow.service.operations import Service
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.language.messages import format_duration, plural
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.output_streams import format_json, get_terminal_columns, write_text
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
 from uraniborg.kernel.terminal.progress import LiveLine
-from uraniborg.kernel.terminal.streams import format_json, get_terminal_columns, write_text
 from uraniborg.kernel.terminal.styled_text import (
     BOLD,
     CYAN,
@@ -34,7 +35,6 @@ from uraniborg.kernel.terminal.styled_text import (
     mask_and_escape_text,
     measure_width,
 )
-from uraniborg.kernel.text import format_duration, plural
 
 _REDRAWN_AFTER_S: Final = 0.05
 _LONGEST: Final = 1_000

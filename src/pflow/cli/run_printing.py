@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pflow.cli.workflow_sources import get_workflow_display_name
 from uraniborg.kernel.actors import describe_actor, read_actor
+from uraniborg.kernel.language.messages import format_duration, format_to_minute, plural
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.styled_text import (
     BOLD,
@@ -18,7 +19,6 @@ from uraniborg.kernel.terminal.styled_text import (
     format_on_one_line,
     get_first_line_with_mark,
 )
-from uraniborg.kernel.text import format_duration, format_to_minute, plural
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import RunDetails, RunError, RunNode, RunSummary

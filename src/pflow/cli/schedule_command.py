@@ -10,10 +10,10 @@ import typer
 from pflow.cli.app import app, open_service_with_usable_home
 from pflow.service.operations import Service
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
-from uraniborg.kernel.command_line import JsonOption
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
-from uraniborg.kernel.terminal.streams import print_json, write_text
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, StyledText
+from uraniborg.kernel.terminal.typer_app import JsonOption
 
 if TYPE_CHECKING:
     from pflow.service.scheduled_job import Kind, ScheduledJob, Scheduler, Timing
@@ -45,7 +45,7 @@ def schedule_workflow(
     Examples:
     - `pflow schedule report topic=transits --at "mon 07:00" --install`
     """
-    from uraniborg.kernel.cli import UsageError
+    from uraniborg.kernel.terminal.command_runner import UsageError
 
     wanted = [option for option, is_given in (("--at", at), ("--remove", remove), ("--list", listed)) if is_given]
     if len(wanted) != 1 or (install and not at) or (name is None) != listed or (inputs and not at):

@@ -12,12 +12,12 @@ from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_t
 from pflow.errors import InvalidWorkflow
 from pflow.service.history import add_other_actors
 from pflow.service.operations import Service
-from uraniborg.kernel.command_line import JsonOption, Limit, NameOrPath
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page, print_stderr_message
-from uraniborg.kernel.terminal.streams import print_json, write_text
 from uraniborg.kernel.terminal.styled_text import GREEN, RED, YELLOW, StyledText
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.terminal.typer_app import JsonOption, Limit, NameOrPath
 
 if TYPE_CHECKING:
     from pflow.cli.diagnostic_printing import SourceText
@@ -137,7 +137,7 @@ def print_or_write_graph(
 
 def _write_svg(path: Path, picture: str) -> None:
     from uraniborg.kernel.errors import InvalidInput
-    from uraniborg.kernel.files import write_atomic
+    from uraniborg.kernel.store.files import write_atomic
 
     try:
         write_atomic(path, picture, access="kept")
@@ -221,7 +221,7 @@ def print_guide(json: JsonOption = False) -> None:
     import sys
 
     from pflow.service.catalog import read_guide
-    from uraniborg.kernel.terminal.streams import write_text
+    from uraniborg.kernel.terminal.output_streams import write_text
 
     print_json({"guide": read_guide()}) if json else write_text(sys.stdout, read_guide())
 
@@ -258,7 +258,7 @@ def _require_known_workflow(service: Service, workflow: str, logged_names: Itera
     """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, locate_workflow_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
-    from uraniborg.kernel.suggestions import find_nearest_name
+    from uraniborg.kernel.language.messages import find_nearest_name
 
     try:
         if is_file_path(workflow):

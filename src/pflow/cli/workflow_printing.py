@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pflow.cli.run_printing import get_error_message
 from uraniborg.kernel.actors import describe_actor, read_actor
+from uraniborg.kernel.language.messages import format_duration, format_to_minute, plural
+from uraniborg.kernel.terminal.output_streams import format_json
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import format_json
 from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, RED, YELLOW, Piece, StyledText, format_on_one_line
-from uraniborg.kernel.text import format_duration, format_to_minute, plural
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import (
@@ -189,7 +189,7 @@ def _print_example_command(page: Page, description: "WorkflowDescription", name_
 def _quote_shell_value(value: Any) -> str:
     from shlex import quote
 
-    from uraniborg.kernel.terminal.streams import format_json
+    from uraniborg.kernel.terminal.output_streams import format_json
 
     return "…" if value == "…" else quote(value if isinstance(value, str) else format_json(value))
 

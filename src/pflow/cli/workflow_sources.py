@@ -21,8 +21,8 @@ from pflow.store.workflow_listing import Summary, filter_workflows, list_workflo
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.files import display_path
 from uraniborg.kernel.ids import content_id
+from uraniborg.kernel.store.files import display_path
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import RunSummary

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import Diagnostic as DiagnosticReply

@@ -10,8 +10,8 @@ from pflow.domain.node import NodeContext
 from pflow.domain.template_references import TemplateReference, iter_references
 from pflow.domain.template_resolution import Resolution, Scope, iter_texts_and_numbers
 from pflow.errors import NodeFailed
-from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.logging import MASK
+from uraniborg.kernel.processes.child_processes import register_environment_secrets
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
 
 if TYPE_CHECKING:

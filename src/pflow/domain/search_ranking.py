@@ -14,8 +14,8 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
-from uraniborg.kernel.suggestions import score_nearest_names
-from uraniborg.kernel.words import split_words, stem_word
+from uraniborg.kernel.language.messages import score_nearest_names
+from uraniborg.kernel.language.words import split_words, stem_word
 
 _WEIGHTS: Final = (10.0, 4.0, 2.5, 1.5)
 """Of the fields in their order: name, description, parameters and outputs, tags."""

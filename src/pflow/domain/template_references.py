@@ -11,7 +11,7 @@ import orjson
 
 from pflow.domain.diagnostics import shorten_text
 from uraniborg.kernel.boundary import parse_json
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -9,8 +9,8 @@ from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.ids import content_id
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.inbox import Inbox
     from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.kernel.store.inbox import Inbox
 
 _PART: Final = "pflow"
 _KIND: Final = "approval"
@@ -35,7 +35,7 @@ class Question(TypedDict):
 
 
 def get_or_request_decision(params: "JsonObject", context: NodeContext) -> NodeOutcome:
-    from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
+    from uraniborg.kernel.store.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()
     # Not by the workflow's name, which may change while a question waits.

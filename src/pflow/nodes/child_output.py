@@ -13,8 +13,8 @@ from pflow.domain import redaction
 from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed
 from uraniborg.kernel.boundary import decode_lossless, encode_lossless
-from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.redaction import redact
+from uraniborg.kernel.store.files import make_private_folder
 
 _PIPE: Final = 1 << 20  # the most that a pipe of an ordinary user holds
 _WORD: Final = 1 << 12

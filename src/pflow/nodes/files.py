@@ -18,9 +18,9 @@ from pflow.domain.redaction import cut_masked_start
 from pflow.errors import NodeFailed
 from pflow.nodes.child_output import format_size
 from pflow.nodes.param_values import format_param_as_text, get_path
-from uraniborg.kernel.files import lock_open_file, write_atomic
+from uraniborg.kernel.language.messages import find_nearest_name
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.store.files import lock_open_file, write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject

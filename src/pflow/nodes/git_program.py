@@ -8,8 +8,8 @@ from pflow.domain.redaction import mask_secrets
 from pflow.errors import NodeFailed
 from pflow.nodes import process_runner
 from pflow.nodes.param_values import get_path
-from uraniborg.kernel.child_environment import build_child_environment
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.processes.child_processes import build_child_environment
+from uraniborg.kernel.store.files import display_path
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject

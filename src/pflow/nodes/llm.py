@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, TypedDict, cast
 from pflow.domain.node import NodeContext
 from pflow.domain.redaction import cut_masked_start
 from pflow.errors import NodeFailed, NodeTimedOut
-from uraniborg.kernel.chat import Answer, ChatClient, ChatError, Failure, read_endpoint
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.language_model import ChatAnswer, ChatClient, ChatError, Failure, read_endpoint
+from uraniborg.kernel.store.files import display_path
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
@@ -74,7 +74,7 @@ async def answer_prompt(params: "JsonObject", context: NodeContext) -> AnswerOut
         raise _make_node_error(error, context) from error
 
 
-def _make_outputs(answer: Answer) -> AnswerOutputs:
+def _make_outputs(answer: ChatAnswer) -> AnswerOutputs:
     usage: Usage = {
         "model": answer.model,
         "input_tokens": answer.input_tokens,

@@ -12,14 +12,14 @@ from pflow.errors import NodeFailed
 from pflow.service.remote_mcp_servers import connect_to_server
 from uraniborg.kernel.boundary import parse_lenient_json
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.language.messages import find_nearest_name
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from uraniborg.kernel.json_values import Json, JsonObject
-    from uraniborg.kernel.mcp.client import RemoteServer, ToolReply
+    from uraniborg.kernel.mcp.remote_server import RemoteServer, ToolReply
 
 TARGET: Final = "__target__"
 """The parameter with the tool of a type such as `mcp-github-create_issue`; the engine sets it."""

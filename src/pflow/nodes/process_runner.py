@@ -15,7 +15,7 @@ from typing import Any, Final
 from pflow.domain.node import NodeContext
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.nodes.child_output import ChildOutput, OutputBudget, OutputStream, PrintedOutputs, join_outputs
-from uraniborg.kernel.child_environment import build_child_environment
+from uraniborg.kernel.processes.child_processes import build_child_environment
 
 
 @dataclass(frozen=True, slots=True)

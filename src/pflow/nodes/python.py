@@ -21,7 +21,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.nodes.child_output import PrintedOutputs, format_size, join_outputs
 from pflow.nodes.param_values import get_added_environment, get_seconds
 from pflow.nodes.process_runner import FinishedProcess, run_process
-from uraniborg.kernel.child_environment import build_child_environment
+from uraniborg.kernel.processes.child_processes import build_child_environment
 
 if TYPE_CHECKING:
     from pflow.nodes.python_child import CodeReport

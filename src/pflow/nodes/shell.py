@@ -10,7 +10,7 @@ from pflow.errors import NodeFailed
 from pflow.nodes.child_output import PrintedOutputs, join_outputs
 from pflow.nodes.param_values import format_param_as_text, get_added_environment, get_path, get_seconds
 from pflow.nodes.process_runner import FinishedProcess, run_process
-from uraniborg.kernel.child_environment import build_child_environment
+from uraniborg.kernel.processes.child_processes import build_child_environment
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, Entry, InboxPort
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry, InboxPort
 
 ACTIONS: Final = ("approve", "reject")
 
@@ -24,7 +24,7 @@ class ApprovalPayload(TypedDict):
     actions: list[str]
 
 
-def check_answer(entry: Entry, given: Decision) -> None:
+def check_answer(entry: InboxEntry, given: InboxDecision) -> None:
     """Raise InvalidInput if the decision is neither approve nor reject."""
     if given.action not in ACTIONS:
         raise InvalidInput(
@@ -36,7 +36,7 @@ def check_answer(entry: Entry, given: Decision) -> None:
         )
 
 
-def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry:
+def decide(inbox: InboxPort, entry: InboxEntry, given: InboxDecision, door: str, actor: Actor) -> InboxEntry:
     """Store the decision, and return its entry. Raise InvalidInput, and as the inbox does."""
     check_answer(entry, given)
     return inbox.decide(entry.id, given, door, actor)

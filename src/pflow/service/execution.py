@@ -28,10 +28,10 @@ from pflow.store.run_recorder import RunRecorder, get_spool_folder, mask_or_remo
 from pflow.store.workflow_library import WorkflowLoader
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.boundary import make_all_encodable
-from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.redaction import enable_redactor
+from uraniborg.kernel.store.change_feed import NullPublisher, Publisher
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pflow.errors import InvalidInputs
 from uraniborg.kernel.actors import Actor, get_process_actor
-from uraniborg.kernel.change_feed import ChangeReader, find_feed_folder, list_segment_paths
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK, get_logger
+from uraniborg.kernel.store.change_feed import ChangeReader, find_feed_folder, list_segment_paths
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import (

@@ -15,7 +15,7 @@ from pflow.service.scheduled_job import Kind, ScheduledJob, Scheduler, Timing, c
 from pflow.service.system_schedulers import Cron, Launchd, Systemd
 from pflow.store.workflow_file import validate_name
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.files import hold_lock
+from uraniborg.kernel.store.files import hold_lock
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import AddedSchedule, InstalledSchedule

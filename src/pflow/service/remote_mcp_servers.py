@@ -33,12 +33,12 @@ from pflow.store.node_files import NodeFileProblem
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
+from uraniborg.kernel.store.files import hold_lock, make_private, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
     from pflow.domain.node_interface import NodeDeclaration
     from uraniborg.kernel.json_values import Json, JsonObject
-    from uraniborg.kernel.mcp.client import RemoteServer
+    from uraniborg.kernel.mcp.remote_server import RemoteServer
 
 FILE: Final = "mcp-servers.json"
 _LOCK: Final = ".mcp-servers.lock"
@@ -95,7 +95,7 @@ def get_server(home: Path, name: str) -> ServerConfig:
     """Return the server of this name. Raise UnknownServer or InvalidServer."""
     entries = _read_server_entries(home)
     if name not in entries:
-        from uraniborg.kernel.suggestions import find_nearest_name
+        from uraniborg.kernel.language.messages import find_nearest_name
 
         nearest = find_nearest_name(name, sorted(entries))
         others = f"There are: {', '.join(sorted(entries)[:_NAMED])}." if entries else "`pflow mcp add` adds one."
@@ -149,7 +149,7 @@ def remove_server(home: Path, name: str, actor: Actor | None = None) -> None:
 async def connect_to_server(home: Path, name: str) -> "RemoteServer":
     """Return a connection to the server. Raise UnknownServer, InvalidServer or ServerUnavailable."""
     config = get_server(home, name)
-    from uraniborg.kernel.mcp.client import RemoteServer, ServerUnavailable  # slow to import
+    from uraniborg.kernel.mcp.remote_server import RemoteServer, ServerUnavailable  # slow to import
 
     try:
         return await RemoteServer.open(resolve_server_address(config), name=name, timeout_s=config.timeout_s)

@@ -9,9 +9,8 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
 
 RunStatus = Literal["running", "success", "failed", "cancelled", "waiting", "interrupted"]
 """How a run ended. `waiting`: a person has to decide. `interrupted`: its process is gone."""

@@ -20,9 +20,9 @@ from pflow.domain.ir.model import Workflow, list_variables
 from pflow.errors import InvalidInputs, LibraryUnwritable, SchedulerUnavailable, TemplateUnresolved, WorkflowExists
 from pflow.service.engine.run_values import prepare_inputs
 from uraniborg.kernel.boundary import decode_lossless, encode_lossless, is_encodable
-from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.redaction import is_sensitive
+from uraniborg.kernel.store.files import write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json

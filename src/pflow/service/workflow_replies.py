@@ -6,8 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pflow.service.run_replies import RunError, WorkflowEdge, WorkflowNode
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.shared_fields import ActorFields
 
 Prediction = Literal["run", "ask", "reuse", "fail", "skip"]
 """What would happen at a node. `ask`: a person is asked."""

@@ -23,9 +23,9 @@ from pflow.store.workflow_file import (
 )
 from pflow.store.workflow_library import StoredWorkflow, WorkflowManager, find_draft, list_draft_managers
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import hold_lock, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import Diagnostic, SavedDraft

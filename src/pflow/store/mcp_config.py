@@ -14,7 +14,7 @@ from uraniborg.kernel.logging import MASK, make_printable, redact
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
-    from uraniborg.kernel.mcp.client import HttpServer, StdioServer
+    from uraniborg.kernel.mcp.remote_server import HttpServer, StdioServer
 
 _CONNECTING_S: Final = 30.0
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}")
@@ -99,7 +99,7 @@ def resolve_server_address(
     config: ServerConfig, environ: Mapping[str, str] | None = None
 ) -> "StdioServer | HttpServer":
     """Return the address of the server with all variables replaced. Raise InvalidServer if a variable is not set."""
-    from uraniborg.kernel.mcp.client import HttpServer, StdioServer  # slow to import
+    from uraniborg.kernel.mcp.remote_server import HttpServer, StdioServer  # slow to import
 
     env = os.environ if environ is None else environ
     plain: ServerEntry = _expand_variables(config.name, config.plain, env)

@@ -32,7 +32,7 @@ from pflow.store.node_files import (
     scan_import_path,
 )
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import make_private, make_private_folder, open_private
+from uraniborg.kernel.store.files import make_private, make_private_folder, open_private
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
@@ -178,7 +178,7 @@ class _Discovery:
         if name not in self._digests:
             path = f"{self._user_folder}/{name}"
             if os.path.islink(path):
-                from uraniborg.kernel.files import confine_path
+                from uraniborg.kernel.store.files import confine_path
 
                 confine_path(self._user_folder, name)
             source = self.reader.read_bytes_and_stamp(path)

@@ -19,7 +19,7 @@ from pflow.store import node_discovery
 from pflow.store.node_discovery import OWN_FOLDER, OWN_RUN, CachedNodes, DamagedCache, delete_cache, digest_source
 from pflow.store.node_files import Folders, NodeFileProblem
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import confine_path
+from uraniborg.kernel.store.files import confine_path
 
 
 class LazyInterfaces(Mapping[str, Interface]):

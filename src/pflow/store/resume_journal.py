@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import orjson
 
 from pflow.domain.value_conversion import encode_outputs, parse_exact_json
-from uraniborg.kernel.files import lock_open_file, open_private, sync_folder
+from uraniborg.kernel.store.files import lock_open_file, open_private, sync_folder
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

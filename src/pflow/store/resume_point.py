@@ -38,7 +38,7 @@ from pflow.store.resume_journal import (
     read_journal_header,
     try_lock_journal,
 )
-from uraniborg.kernel.files import make_private, make_private_folder, sync_folder, write_atomic
+from uraniborg.kernel.store.files import make_private, make_private_folder, sync_folder, write_atomic
 
 FOLDER: Final = "checkpoints"
 """The folder of the pflow home that resume points are in."""

@@ -46,10 +46,10 @@ from pflow.store.run_log_rows import (
     select_messages,
 )
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.sqlite import DatabaseUnusable, commit_durably, transaction
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import (

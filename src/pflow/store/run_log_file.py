@@ -11,8 +11,8 @@ from typing import Final
 
 from pflow.store.run_log_rows import CHANGES, ITEMS_AND_MESSAGES
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import Locked, hold_lock, make_private_folder
-from uraniborg.kernel.sqlite import (
+from uraniborg.kernel.store.files import Locked, hold_lock, make_private_folder
+from uraniborg.kernel.store.sqlite import (
     DatabaseUnusable,
     connect,
     connect_or_read,

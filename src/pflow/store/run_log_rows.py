@@ -16,7 +16,7 @@ from uraniborg.kernel.actors import Actor, decode_actor, read_actor
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.sqlite import Migration
+from uraniborg.kernel.store.sqlite import Migration
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import NodeResult, RunError, RunItem, RunItemPage, RunNode, RunSummary

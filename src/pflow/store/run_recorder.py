@@ -15,7 +15,7 @@ from pflow.store.earlier_runs import ContainsSecret, ResultLookup, make_empty_ea
 from pflow.store.resume_journal import RunJournal, StepKey, StoredResult
 from pflow.store.resume_point import ResumePoint, RunRecording
 from uraniborg.kernel.boundary import LOSSLESS, encode_lossless
-from uraniborg.kernel.files import open_private
+from uraniborg.kernel.store.files import open_private
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json

@@ -16,7 +16,7 @@ import orjson
 from pflow.domain.diagnostics import make_error
 from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError, WorkflowChanged
 from uraniborg.kernel.clock import SystemClock, format_iso
-from uraniborg.kernel.files import PathRefused, confine_path, hold_lock
+from uraniborg.kernel.store.files import PathRefused, confine_path, hold_lock
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

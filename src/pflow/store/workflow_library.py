@@ -30,7 +30,8 @@ from pflow.store.workflow_listing import (
     list_folders_and_update_index,
     list_workflows,
 )
-from uraniborg.kernel.files import (
+from uraniborg.kernel.language.messages import find_nearest_name
+from uraniborg.kernel.store.files import (
     AlreadyExists,
     PathRefused,
     confine_path,
@@ -39,7 +40,6 @@ from uraniborg.kernel.files import (
     sync_folder,
     write_atomic,
 )
-from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

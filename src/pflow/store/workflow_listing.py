@@ -24,8 +24,8 @@ from pflow.store.workflow_file import (
     read_document,
     validate_name,
 )
-from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.ids import content_id
+from uraniborg.kernel.store.files import make_private_folder, write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
@@ -149,7 +149,7 @@ def filter_workflows(workflows: Iterable[Summary], pattern: str | None) -> list[
         raise InvalidInputs(message, hint="Use a word or two, or a glob such as 'report-*'.", argument="pattern")
     if not (pattern or "").strip():
         return list(workflows)
-    from uraniborg.kernel.words import fold_text  # listing all is more common, and must start fast
+    from uraniborg.kernel.language.words import fold_text  # listing all is more common, and must start fast
 
     wanted = fold_text(pattern or "").strip()
     globs = _convert_to_globs(wanted.removesuffix(SUFFIX))

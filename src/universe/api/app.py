@@ -20,7 +20,7 @@ from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 from universe.store.interface import Store
 from universe.store.memory import make_store
-from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
+from uraniborg.kernel.http.secure_app import StoppableApp, list_origins, secure_app
 from uraniborg.kernel.mcp import make_stateful_app
 
 HEALTH: Final = "/health"

@@ -12,7 +12,7 @@ from universe.service.live_universe import LiveUniverse
 from universe.service.universes import UniverseService
 from universe.store.replica import read_entry_pages
 from uraniborg.kernel.errors import as_error
-from uraniborg.kernel.http_app import WANTS_NO_BODY
+from uraniborg.kernel.http.secure_app import WANTS_NO_BODY
 from uraniborg.kernel.logging import get_logger
 
 _HEADERS: Final = [

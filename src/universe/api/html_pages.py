@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from universe.service.universes import UniverseService
-from uraniborg.kernel.http_app import make_page_headers
+from uraniborg.kernel.http.secure_app import make_page_headers
 
 _HEADERS: Final = make_page_headers()
 _STYLE: Final = """

@@ -19,12 +19,11 @@ from universe.service.initial_states import get_default_universe_name, load_or_g
 from universe.service.reply_encoding import StatePart, encode_state_part
 from universe.service.universes import UniverseService
 from universe.store.memory import make_store
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, clean_name
 from uraniborg.kernel.errors import Conflict, UraniborgError
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.json_values import Json, JsonObject
-from uraniborg.kernel.person import clean_name
-from uraniborg.kernel.sqlite import DatabaseMissing
+from uraniborg.kernel.store.sqlite import DatabaseMissing
 
 if TYPE_CHECKING:
     from universe.domain.nbody.measurement_replies import TransitReply

@@ -6,7 +6,7 @@ from typing import Any, Final, TypedDict, cast
 
 from universe.claims.claim_check import Statement, read_statement_or_reason
 from universe.claims.quantities import WrittenUnit, get_quantity_of_field
-from uraniborg.kernel.bibliography.short_citations import cite_paper
+from uraniborg.kernel.bibliography.names import cite_paper
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
 

@@ -10,7 +10,7 @@ from universe.cli import view_commands  # isort: skip
 from universe.cli import nbody_command  # isort: skip
 from universe.cli import measurement_commands  # isort: skip
 from universe.cli.common import app
-from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.terminal.command_runner import run_typer_app
 
 __all__ = [
     "app",

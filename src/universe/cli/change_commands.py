@@ -11,9 +11,9 @@ from universe.cli.common import (
     parse_command_json,
     run_with_universe,
 )
-from uraniborg.kernel.cli import read_text_input
-from uraniborg.kernel.command_line import JsonOption
-from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.command_runner import read_text_input
+from uraniborg.kernel.terminal.output_streams import print_json
+from uraniborg.kernel.terminal.typer_app import JsonOption
 
 if TYPE_CHECKING:
     from universe.domain.commands import Command

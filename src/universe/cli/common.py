@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
 import typer
 
 from uraniborg.kernel.boundary import parse_json
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import CommandLine
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.typer_app import CommandLine
 
 if TYPE_CHECKING:
     from universe.domain.state import Plain
@@ -68,7 +68,7 @@ def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", 
 def _check_database_exists(db: str | None) -> None:
     """Raise DatabaseMissing for the address of a file that does not exist, so that reading does not create it."""
     from universe.api.server import load_config_with_options
-    from uraniborg.kernel.sqlite import DatabaseMissing
+    from uraniborg.kernel.store.sqlite import DatabaseMissing
 
     config = load_config_with_options({} if db is None else {"db": db})
     path = config.database_path
@@ -155,7 +155,7 @@ def parse_date(text: str | None) -> datetime | float | None:
 def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) -> None:
     """Raise before a long computation if a file cannot be written, or is not a picture."""
     from universe.cli.universe_files import check_picture_path
-    from uraniborg.kernel.files import check_output
+    from uraniborg.kernel.store.files import check_output
 
     pictures = list(pictures)
     for path in pictures:

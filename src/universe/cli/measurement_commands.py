@@ -17,11 +17,11 @@ from universe.cli.common import (
     run_with_service,
     run_with_universe,
 )
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import JsonOption, Limit, Quiet
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
-from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.typer_app import JsonOption, Limit, Quiet
 
 if TYPE_CHECKING:
     from universe.domain.nbody.measurement_replies import TransitReply, VelocityReply
@@ -152,7 +152,7 @@ def _write_csv_and_chart(
 ) -> None:
     """Write a measurement as CSV and as a chart, to the files that are given."""
     if csv is not None:
-        from uraniborg.kernel.files import write_output
+        from uraniborg.kernel.store.files import write_output
 
         write_output(csv, render_csv(reply))
     if plot is not None:
@@ -228,7 +228,7 @@ def job(
     from universe.service.jobs.job_service import JobService
     from universe.service.jobs.options_and_replies import DeletedJob, JobWithResult
     from universe.service.universes import UniverseService
-    from uraniborg.kernel.files import check_output, display_path, write_output
+    from uraniborg.kernel.store.files import check_output, display_path, write_output
 
     if cancel and delete:
         raise UsageError("--cancel and --delete cannot be combined.", hint="Cancel the job first, then delete it.")

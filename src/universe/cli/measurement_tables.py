@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from uraniborg.kernel.actors import describe_actor, read_actor
-from uraniborg.kernel.csv_cells import neutralize_formulas
+from uraniborg.kernel.boundary import neutralize_formulas
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, Piece, StyledText
 
@@ -114,7 +114,7 @@ def print_velocities(reply: Mapping[str, Any]) -> None:
 
 def print_physics(reply: Mapping[str, Any]) -> None:
     """Print stars with their habitable zones, then the climate and the bulk of all bodies, then the papers."""
-    from uraniborg.kernel.bibliography.short_citations import format_short_authors  # it is slow to import
+    from uraniborg.kernel.bibliography.names import format_short_authors  # it is slow to import
 
     page = Page()
     bodies = reply["bodies"]

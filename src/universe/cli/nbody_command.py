@@ -16,9 +16,9 @@ from universe.cli.common import (
     check_output_files,
     read_universe,
 )
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import JsonOption, Quiet
-from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.output_streams import print_json
+from uraniborg.kernel.terminal.typer_app import JsonOption, Quiet
 
 if TYPE_CHECKING:
     from universe.domain.nbody.run_reports import RunReport
@@ -195,7 +195,7 @@ def _write_run_files(
 ) -> list[Path]:
     """Write the start, the table and the pictures of a run to the files given, and return their paths."""
     from universe.domain.exchange.exports import render_rebound_script, render_start_csv
-    from uraniborg.kernel.files import write_output
+    from uraniborg.kernel.store.files import write_output
 
     start, at = report.run.start, float(universe.plain["time"])
     if rebound:
@@ -224,7 +224,7 @@ def _write_run_files(
 
 def _print_reports(reports: Sequence["RunReport"], reply: dict[str, Any], written: Sequence[Path]) -> None:
     from universe.cli.run_summary import summarise_comparison, summarise_run
-    from uraniborg.kernel.files import display_path
+    from uraniborg.kernel.store.files import display_path
     from uraniborg.kernel.terminal.page import Page
 
     if len(reports) == 1:

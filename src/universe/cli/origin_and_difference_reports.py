@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from uraniborg.kernel.actors import describe_actor, read_actor
+from uraniborg.kernel.language.messages import format_first_authors, plural
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, Piece, StyledText
-from uraniborg.kernel.text import format_first_authors, plural
 
 _ORIGINS: Final = {
     "create": "when the universe was created",

@@ -5,10 +5,9 @@ from typing import Any, Final
 
 from universe.domain.names_and_numbers import format_days_and_years, format_number_or_dash, format_range, shorten_names
 from universe.domain.nbody.analysis.resonances import format_angle_formula
-from uraniborg.kernel.terminal.layout import format_table
-from uraniborg.kernel.terminal.page import PLAIN_WIDTH
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.terminal.page import PLAIN_WIDTH, format_table
 from uraniborg.kernel.terminal.styled_text import cut_to_width, mask_and_escape_text, wrap_text
-from uraniborg.kernel.text import plural
 
 _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))

@@ -17,11 +17,11 @@ from universe.cli.common import (
     run_with_universe,
 )
 from uraniborg.kernel.boundary import parse_json
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, JsonOption, Token, Yes
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.typer_app import AllowedHosts, AllowedOrigins, Host, JsonOption, Token, Yes
 
 if TYPE_CHECKING:
     from universe.service.replies import NewUniverse
@@ -293,7 +293,7 @@ def delete(
     """
     from universe.service.universes import UniverseService
     from universe.store.interface import UniverseRecord
-    from uraniborg.kernel.terminal.keys import confirm
+    from uraniborg.kernel.terminal.questions import confirm
 
     async def find(service: UniverseService, full_id: str) -> UniverseRecord:
         return await service.read_record(full_id)

@@ -8,10 +8,10 @@ import orjson
 from universe.domain.exchange.exports import UNIVERSE_FORMAT
 from universe.domain.exchange.tables import MAX_BYTES, make_too_large_error
 from universe.errors import MalformedState
-from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import NotFound
-from uraniborg.kernel.files import write_output
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.store.files import write_output
+from uraniborg.kernel.terminal.command_runner import UsageError
 
 if TYPE_CHECKING:
     from universe.domain.plotting import Drawing

@@ -13,10 +13,9 @@ from universe.domain.state import Plain
 from universe.domain.units_and_dates import get_field_unit, has_astronomical_body
 from universe.service.replies import ChangeSummary, DeletionFacts, Facts, HistoryWithActors, LogEntry, NewUniverse
 from universe.service.verification import LogVerification
-from uraniborg.kernel.terminal.layout import Branch
-from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.language.messages import format_to_minute, plural
+from uraniborg.kernel.terminal.page import Branch, Page
 from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, RED, YELLOW, Piece, StyledText, make_color_style
-from uraniborg.kernel.text import format_to_minute, plural
 
 _MAX_CHILDREN: Final = 40
 _MAX_LINES: Final = 400

@@ -15,10 +15,10 @@ from universe.cli.common import (
     run_with_service,
     run_with_universe,
 )
-from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import JsonOption, Limit, OutputFile, Quiet
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.typer_app import JsonOption, Limit, OutputFile, Quiet
 
 
 @app.command(name="list")
@@ -156,7 +156,7 @@ def plot(
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
     from universe.cli.universe_files import write_orbit_picture
-    from uraniborg.kernel.files import display_path
+    from uraniborg.kernel.store.files import display_path
 
     _, name, at, plain = read_universe(universe_id, version, db)
     write_orbit_picture(plain, output, title=name, t=t, scale=scale)
@@ -192,7 +192,7 @@ def export(
     - `universe export t1 -o check.py --days 100`
     """
     from universe.domain.exchange.exports import FORMATS, SUFFIXES, render_export
-    from uraniborg.kernel.files import check_output, display_path, write_output
+    from uraniborg.kernel.store.files import check_output, display_path, write_output
 
     if format_ is not None and format_ not in FORMATS:
         raise UsageError(
@@ -307,7 +307,7 @@ def _print_body_or_field_sources(
     from universe.service.value_origins import describe_sourced_values, trace_value_origin
 
     if shelf is not None and not shelf.expanduser().is_dir():
-        from uraniborg.kernel.files import display_path
+        from uraniborg.kernel.store.files import display_path
 
         raise UsageError(
             f"The folder {display_path(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf."

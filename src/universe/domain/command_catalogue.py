@@ -18,8 +18,7 @@ from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, COMMAND_TYPES,
 from universe.domain.state import StateFields
 from universe.domain.type_validation import describe_type, get_type_adapter, resolve_reference
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.json_schemas import JsonSchema
-from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.json_values import Json, JsonObject, JsonSchema
 
 
 class CommandField(TypedDict):

@@ -27,7 +27,7 @@ from universe.errors import (
     TimeOverflow,
 )
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
+from uraniborg.kernel.language.messages import find_nearest_names, format_did_you_mean
 
 Event = dict[str, str | int | list[str] | None]
 """An event: its `type`, and fields that depend on the type."""

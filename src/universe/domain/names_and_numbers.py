@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from universe.domain.plotting.picture_layout import clean_and_truncate_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
-from uraniborg.kernel.suggestions import find_nearest_names, score_nearest_names
+from uraniborg.kernel.language.messages import find_nearest_names, score_nearest_names
 
 _MAX_COMPARED: Final = 20_000
 """The most names that are compared, because the search is slow."""

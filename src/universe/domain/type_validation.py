@@ -17,8 +17,8 @@ from universe.domain.entities import (
 )
 from universe.domain.field_types import ID_CHARS
 from universe.domain.json_values import ValueProblem
-from uraniborg.kernel.json_schemas import JsonSchema
-from uraniborg.kernel.suggestions import find_nearest_names
+from uraniborg.kernel.json_values import JsonSchema
+from uraniborg.kernel.language.messages import find_nearest_names
 
 MAX_PROBLEMS: Final = 20
 """The most problems that one error lists."""

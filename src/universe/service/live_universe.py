@@ -19,10 +19,10 @@ from universe.store.interface import Store, StoredEntry, StoredSnapshot, Superse
 from universe.store.log_encoding import encode_state
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
-from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.change_feed import Publisher
 
 BATCH_SIZE: Final = 256
 QUEUE_SIZE: Final = 10_000

@@ -8,9 +8,8 @@ from typing_extensions import TypedDict
 from universe.domain.command_results import Event
 from universe.domain.entities import Entity
 from universe.domain.state import EntityKind, Plain
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
 
 LogEntryKind = Literal["command", "restore"]
 

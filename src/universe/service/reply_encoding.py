@@ -29,9 +29,9 @@ from universe.service.replies import (
 )
 from universe.store.interface import Deletion, StoredEntry, UniverseRecord
 from universe.store.replica import Replica
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor, decode_actor
-from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
+from uraniborg.kernel.language.messages import find_nearest_names, format_did_you_mean
+from uraniborg.kernel.shared_fields import ActorFields
 
 ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024

@@ -19,7 +19,7 @@ from universe.store.interface import UniverseRecord
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
 from uraniborg.kernel.json_values import Json, JsonObject
-from uraniborg.kernel.suggestions import format_did_you_mean
+from uraniborg.kernel.language.messages import format_did_you_mean
 
 if TYPE_CHECKING:
     from universe.domain.orbits.kepler_equation import Floats

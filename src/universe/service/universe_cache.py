@@ -13,8 +13,8 @@ from universe.store.interface import LogChange, Store, UniverseRecord
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, rebuild_replica
 from uraniborg.kernel.boundary import make_encodable
-from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
+from uraniborg.kernel.store.change_feed import Publisher
 
 MAX_IDLE: Final = 64
 """The most universes in memory that are not in use."""

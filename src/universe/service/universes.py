@@ -49,13 +49,13 @@ from universe.store.log_encoding import StoredAuthor, encode_state, make_author
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.boundary import make_encodable
-from uraniborg.kernel.change_feed import NullPublisher, Publisher
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.queued_changes import QueuedChangeFeed
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.change_feed import NullPublisher, Publisher
+from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 _ATTEMPTS: Final = 20
 

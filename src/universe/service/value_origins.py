@@ -25,7 +25,7 @@ from universe.service.reply_encoding import describe_log_entry
 from universe.service.universes import UniverseService
 from universe.store.interface import StoredEntry
 from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
-from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
+from uraniborg.kernel.language.messages import find_nearest_names, format_did_you_mean
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
 _AXIS: Final = ("kepler.semiMajorAxis",)
@@ -250,7 +250,7 @@ def _describe_source(support: Support, field: str, status: ValueStatus, unit: st
 
 def _describe_publication(source: Mapping[str, Any]) -> Publication:
     """Return the facts about a publication, and its authors and year in short."""
-    from uraniborg.kernel.bibliography.short_citations import format_short_citation  # it is slow to import
+    from uraniborg.kernel.bibliography.names import format_short_citation  # it is slow to import
 
     facts = {name: source[name] for name in _FACTS if source.get(name) is not None}
     authors, year = facts.get("authors"), facts.get("year")

@@ -22,7 +22,7 @@ from universe.store.replica import (
     rebuild_replica,
     run_in_thread_if_large,
 )
-from uraniborg.kernel.progress import ReportCount, ReportPhase
+from uraniborg.kernel.progress_callbacks import ReportCount, ReportPhase
 
 
 class LogProblem(TypedDict):

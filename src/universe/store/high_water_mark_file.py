@@ -26,8 +26,8 @@ from universe.store.high_water_marks import (
     is_ahead,
     parse_marks,
 )
-from uraniborg.kernel.files import open_private, sync_folder
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.files import open_private, sync_folder
 
 _WRITE_EVERY_S: Final = 0.05
 _SYNC_EVERY_S: Final = 1.0

@@ -13,7 +13,7 @@ from universe.errors import MalformedRequest, StoreUnavailable
 from universe.store.interface import make_closed_error
 from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.sqlite import DatabaseNewer
+from uraniborg.kernel.store.sqlite import DatabaseNewer
 
 try:
     asyncpg: Any = import_module("asyncpg")

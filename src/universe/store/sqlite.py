@@ -33,9 +33,9 @@ from universe.store.sqlite_writer import (
     delete_universe,
     insert_universe,
 )
-from uraniborg.kernel.request_ids import bind_context
+from uraniborg.kernel.ids import bind_context
 from uraniborg.kernel.settings import make_own_folder_private
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect_or_read, migrate, translate_read_errors
+from uraniborg.kernel.store.sqlite import DatabaseUnusable, connect_or_read, migrate, translate_read_errors
 
 Value = TypeVar("Value")
 

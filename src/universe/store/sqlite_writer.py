@@ -23,7 +23,7 @@ from universe.store.interface import (
     UniverseRecord,
     make_exists_error,
 )
-from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
+from uraniborg.kernel.store.sqlite import DatabaseUnusable, transaction
 
 Work = Callable[[sqlite3.Connection], Any]
 _MAX_JOBS: Final = 512

@@ -15,9 +15,9 @@ from uraniborg.bundle.crate import CRATE, DIGESTS, SIGNATURE, make_entity_id
 from uraniborg.bundle.pieces import BundlePiece
 from uraniborg.bundle.reader import MOST_FILES, Bundle, UnreadableBundle
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.progress import ReportItem
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.progress_callbacks import ReportItem
 
 Result = Literal["matched", "differs", "stated by the signer", "not repeated", "not checked"]
 """`not repeated`: a computation that was not done again. `not checked`: nothing in the bundle proves or refutes it."""

@@ -14,12 +14,12 @@ from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
 from uraniborg.bundle.verification import attribute_statements, verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
-from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.progress_callbacks import ReportItem
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
-from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.terminal.styled_text import BLUE, BOLD, GREEN, RED, YELLOW, Piece, StyledText
-from uraniborg.kernel.text import plural
 
 _STYLES: Final[dict[Result, str]] = {
     "matched": GREEN,

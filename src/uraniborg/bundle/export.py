@@ -11,7 +11,7 @@ from uraniborg.bundle.pieces import BundleFile, BundlePiece, Chosen
 from uraniborg.bundle.search_and_workflow_pieces import collect_searches, collect_shelves, collect_workflows
 from uraniborg.bundle.universe_pieces import collect_measurements, collect_universes
 from uraniborg.kernel.clock import SystemClock, format_iso
-from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.progress_callbacks import ReportItem
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from uraniborg.bundle.crate import (
 from uraniborg.bundle.pieces import BundleFile, ListedFile, make_title
 from uraniborg.bundle.reader import Bundle, UnreadableBundle, parse_json
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.version import version
 
 ROUNDING: Final = 1e-12

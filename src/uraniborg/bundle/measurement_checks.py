@@ -21,7 +21,7 @@ from uraniborg.bundle.universe_checks import read_document, remove_universe_name
 from uraniborg.bundle.universe_pieces import make_measurement_piece
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UnsupportedPlatform, UraniborgError
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _ENERGY: Final = "relative change of energy"
 """The title of the panel that shows rounding errors alone; it is the last one."""

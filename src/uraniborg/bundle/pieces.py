@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_NAME: Final = 80

@@ -15,8 +15,8 @@ import orjson
 
 from uraniborg.bundle.crate import CRATE, DIGESTS
 from uraniborg.kernel.errors import InvalidInput, NotFound
-from uraniborg.kernel.files import display_path
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.store.files import display_path
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 256_000_000

@@ -7,9 +7,9 @@ from typing import NotRequired, TypedDict
 
 from universe.domain.state import Plain
 from universe.service.replies import LogEntry
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.inbox import State
 from uraniborg.kernel.json_values import Json
+from uraniborg.kernel.shared_fields import ActorFields
+from uraniborg.kernel.store.inbox import State
 
 
 class DecisionContent(TypedDict):

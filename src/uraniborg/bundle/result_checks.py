@@ -26,7 +26,7 @@ from uraniborg.bundle.file_checks import (
     walk_values,
 )
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _ROUNDED: Final = re.compile(r"\b(accurate to|MEGNO|e in about) (\d[\d.]*(?:e[+-]\d+)?)")
 """The numbers in the text of a verdict that rounding makes others on another processor."""

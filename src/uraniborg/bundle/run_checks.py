@@ -19,8 +19,8 @@ from uraniborg.bundle.pieces import Chosen, make_names
 from uraniborg.bundle.reader import Bundle
 from uraniborg.bundle.search_and_workflow_pieces import make_run_piece, make_workflow_piece
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import MASK
-from uraniborg.kernel.text import plural
 
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\])*)\}")
 _STEP: Final = re.compile(r"\.([\w-]+)|\[(\d+)\]")

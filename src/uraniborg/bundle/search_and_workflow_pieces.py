@@ -22,10 +22,10 @@ from pflow.service.operations import Service
 from pflow.service.run_replies import RunDetails
 from uraniborg.bundle.pieces import BundlePiece, Chosen, make_json_file, make_names, make_text_file
 from uraniborg.bundle.records import DecisionRecord
-from uraniborg.kernel.inbox import Entry, Inbox
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.settings import data_dir
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.store.inbox import Inbox, InboxEntry
 from uraniborg.part_services import open_sessions
 
 BIBLIOGRAPHIES = {
@@ -94,7 +94,7 @@ def _list_decisions(session_id: str) -> list[DecisionRecord]:
     return [describe_decision_record(one) for one in entries]
 
 
-def describe_decision_record(entry: Entry) -> DecisionRecord:
+def describe_decision_record(entry: InboxEntry) -> DecisionRecord:
     """Return a decision without the payload of its question."""
     return cast("DecisionRecord", entry.model_dump(mode="json", exclude={"payload"}))
 

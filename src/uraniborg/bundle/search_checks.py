@@ -18,9 +18,9 @@ from uraniborg.bundle.search_and_workflow_pieces import (
     make_shelf_piece,
 )
 from uraniborg.kernel.actors import describe_actor
-from uraniborg.kernel.inbox import Decision, Entry
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry
 
 _SHOWN: Final = 5
 _PLAN: Final = "strategy_confirmation"
@@ -42,7 +42,7 @@ class _Mark(NamedTuple):
         return self.reviewer, self.at
 
 
-def read_decisions(bundle: Bundle, path: str) -> list[Entry]:
+def read_decisions(bundle: Bundle, path: str) -> list[InboxEntry]:
     """Return the decisions of a search. Raise Unreadable or ValidationError."""
     listed = bundle.read_json(path)
     if not isinstance(listed, list):
@@ -50,11 +50,11 @@ def read_decisions(bundle: Bundle, path: str) -> list[Entry]:
     entries = cast("list[Any]", listed)
     if not all(isinstance(one, dict) and "payload" not in one for one in entries):
         raise UnreadableBundle("decisions.json has an entry that is not a decision")
-    return [Entry.model_validate({**one, "payload": {}}) for one in entries]
+    return [InboxEntry.model_validate({**one, "payload": {}}) for one in entries]
 
 
 def check_decisions(
-    folder: str, found: PaperCollection, decisions: Sequence[Entry], limit: TimeLimit
+    folder: str, found: PaperCollection, decisions: Sequence[InboxEntry], limit: TimeLimit
 ) -> Iterator[Check]:
     """Yield the contradictions between decisions and result, and what neither confirms. Raise TimeOver."""
     path = f"{folder}/decisions.json"
@@ -93,12 +93,12 @@ def check_decisions(
         yield make_statement(path, "who decided, through which interface, when and why: only this record states it")
 
 
-def _list_plans(decisions: Sequence[Entry]) -> list[Decision]:
+def _list_plans(decisions: Sequence[InboxEntry]) -> list[InboxDecision]:
     decided = [one.decision for one in decisions if one.kind == _PLAN and one.decision]
     return [one for one in decided if one.action != "reject"]
 
 
-def _compare_queries(found: PaperCollection, plans: Sequence[Decision]) -> Iterator[str]:
+def _compare_queries(found: PaperCollection, plans: Sequence[InboxDecision]) -> Iterator[str]:
     for number, (plan, log) in enumerate(zip(plans, found.metadata.round_logs, strict=True), 1):
         data: Any = plan.data
         queries = cast("JsonObject", data).get("queries") if isinstance(data, dict) else None
@@ -115,12 +115,12 @@ def _read_query(query: Any) -> str:
     return " ".join(str(plain.get("boolean_query") or plain.get("words") or "").split())
 
 
-def _find_reviewer(entry: Entry) -> str | None:
+def _find_reviewer(entry: InboxEntry) -> str | None:
     data: Any = entry.decision.data if entry.decision else None
     return cast("dict[str, str | None]", data).get("reviewer") if isinstance(data, dict) else None
 
 
-def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:
+def _list_entry_problems(entry: InboxEntry, subject: str) -> Iterator[str]:
     shown = _shorten(entry.id)
     if entry.state != "decided" or entry.decision is None or entry.decided_at is None:
         yield f"{shown} has no decision"
@@ -151,7 +151,7 @@ def _list_marks(found: PaperCollection) -> list[_Mark]:
     ]
 
 
-def _find_decided_mark(decisions: Sequence[Entry], mark: _Mark) -> tuple[str, str | None] | None:
+def _find_decided_mark(decisions: Sequence[InboxEntry], mark: _Mark) -> tuple[str, str | None] | None:
     """Return status and reason of a paper in the last decision of the reviewer before a mark, if it has the paper."""
     for entry in reversed(decisions):
         if mark.at is None or entry.decision is None or entry.decided_at is None or entry.decided_at > mark.at:
@@ -163,7 +163,7 @@ def _find_decided_mark(decisions: Sequence[Entry], mark: _Mark) -> tuple[str, st
     return None
 
 
-def _list_decided_papers(entry: Entry, reviewer: str | None) -> Iterator[JsonObject]:
+def _list_decided_papers(entry: InboxEntry, reviewer: str | None) -> Iterator[JsonObject]:
     """Yield the marks of a reviewer in a decision: those of its data, then those that were saved before it."""
     data: Any = entry.decision.data if entry.decision else None
     if isinstance(data, dict) and reviewer in (cast("JsonObject", data).get("reviewer"), entry.decided_by):

@@ -13,9 +13,9 @@ from uraniborg.bundle.crate import SIGNATURE
 from uraniborg.bundle.pieces import BundleFile, make_json_file
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, NotFound
-from uraniborg.kernel.files import AlreadyExists, Unwritable, create_exclusive, display_path, make_private_folder
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.settings import config_dir
+from uraniborg.kernel.store.files import AlreadyExists, Unwritable, create_exclusive, display_path, make_private_folder
 
 _FORMAT: Final = "uraniborg-signature/1"
 _MOST_BYTES: Final = 10_000

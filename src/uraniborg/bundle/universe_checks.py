@@ -27,10 +27,10 @@ from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.bundle.records import RecordedLogEntry, UniverseDocument, ValueRow
 from uraniborg.bundle.universe_pieces import list_value_rows, make_document, make_universe_piece, write_value_table
 from uraniborg.kernel.actors import read_actor
-from uraniborg.kernel.csv_cells import restore_cell
+from uraniborg.kernel.boundary import restore_cell
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _SHOWN: Final = 5
 _ENTRY_FIELDS: Final = frozenset({"version", "kind", "at", "author", "actor", "command", "events", "state", "together"})

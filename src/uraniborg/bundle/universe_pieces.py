@@ -30,9 +30,9 @@ from universe.service.universes import UniverseService
 from universe.store.interface import StoredEntry
 from uraniborg.bundle.pieces import BundleFile, BundlePiece, Chosen, make_json_file, make_names, make_text_file
 from uraniborg.bundle.records import RecordedLogEntry, UniverseDocument, ValueRow
-from uraniborg.kernel.csv_cells import neutralize_formula
+from uraniborg.kernel.boundary import neutralize_formula
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 from uraniborg.part_services import open_jobs, open_universes
 
 FIELDS: Final = (

@@ -23,7 +23,7 @@ from uraniborg.bundle.run_checks import verify_run, verify_workflow
 from uraniborg.bundle.search_checks import verify_search, verify_shelf
 from uraniborg.bundle.universe_checks import verify_universe
 from uraniborg.kernel.errors import InternalError, as_error
-from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.progress_callbacks import ReportItem
 
 
 def _find_folders(kind: str) -> Callable[[Bundle], list[str]]:

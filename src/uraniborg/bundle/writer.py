@@ -11,7 +11,7 @@ from typing import Final
 from uraniborg.bundle.crate import DIGESTS
 from uraniborg.bundle.pieces import BundleFile
 from uraniborg.kernel.errors import Refused
-from uraniborg.kernel.files import (
+from uraniborg.kernel.store.files import (
     AlreadyExists,
     Unwritable,
     display_path,

@@ -13,10 +13,10 @@ from uraniborg.connect import jsonc
 from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Entry, KnownClient
 from uraniborg.connect.server_entries import list_http_servers
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import Unwritable, display_path, write_output
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import Unwritable, display_path, write_output
 from uraniborg.servers.credentials import AgentCredentials
 
 

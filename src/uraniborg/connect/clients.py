@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from uraniborg.connect.server_entries import HttpServerEntry, Server, StdioServerEntry, make_stdio_bridge
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 Entry: TypeAlias = JsonObject
 """An entry in the file of a client, of which each has members of its own."""

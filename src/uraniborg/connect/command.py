@@ -16,13 +16,13 @@ from uraniborg.connect.server_entries import (
     replace_ports_by_sockets,
 )
 from uraniborg.kernel.actors import Actor, get_terminal_actor
-from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
-from uraniborg.kernel.files import display_path
-from uraniborg.kernel.suggestions import find_nearest_name
-from uraniborg.kernel.terminal.keys import confirm
+from uraniborg.kernel.language.messages import find_nearest_name
+from uraniborg.kernel.store.files import display_path
+from uraniborg.kernel.terminal.command_runner import UsageError
+from uraniborg.kernel.terminal.output_streams import print_json, write_text
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.questions import confirm
 from uraniborg.kernel.terminal.styled_text import CYAN, DIM, GREEN, RED, StyledText
 from uraniborg.servers.credentials import OTHER_CLIENT, AgentCredentials
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.store.files import display_path
 from uraniborg.servers.credentials import AgentCredentials
 from uraniborg.servers.unix_sockets import find_socket, format_socket_url
 

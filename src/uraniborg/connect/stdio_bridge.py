@@ -14,7 +14,7 @@ import httpx
 from uraniborg.connect.server_entries import HttpServerEntry, add_credentials, list_http_servers
 from uraniborg.kernel.boundary import LOSSLESS, parse_json
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.hosts import is_loopback
+from uraniborg.kernel.http.config import is_loopback
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.servers.credentials import BRIDGE, AgentCredentials
 

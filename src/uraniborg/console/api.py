@@ -8,8 +8,7 @@ from fastapi.routing import APIRoute
 from uraniborg.console.universe_mount import describe_universe_routes
 from uraniborg.kernel.actors import ACTOR, Actor, describe_actor
 from uraniborg.kernel.errors import ErrorBody, InvalidInput
-from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
-from uraniborg.kernel.reply_route import ReplyRoute, add_routes
+from uraniborg.kernel.http.secure_app import ReplyRoute, add_error_handlers, add_routes, add_validation_handler
 from uraniborg.kernel.version import version
 
 _ERROR_STATUSES: Final = (400, 401, 403, 404, 409, 413, 415, 421, 422, 429, 503)

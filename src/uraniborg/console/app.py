@@ -12,9 +12,9 @@ from uraniborg.console.routes import every_page, inbox, installation, runs, shel
 from uraniborg.console.services import ConsoleServices
 from uraniborg.console.web_files import WebFiles, is_page
 from uraniborg.console.workers.search_process import ForwardToWorker
-from uraniborg.kernel.hosts import format_authority, list_host_names
-from uraniborg.kernel.http_access import Admission, Gate, RequestIds
-from uraniborg.kernel.http_app import HeadAsGet, StoppableApp
+from uraniborg.kernel.http.config import format_authority, list_host_names
+from uraniborg.kernel.http.header_checks import Admission, Gate, RequestIds
+from uraniborg.kernel.http.secure_app import HeadAsGet, StoppableApp
 
 BODY_LIMIT: Final = 2_000_000
 HOST: Final = "127.0.0.1"

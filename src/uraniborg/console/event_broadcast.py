@@ -16,9 +16,9 @@ import orjson
 
 from uraniborg.connect.clients import list_clients
 from uraniborg.installation.folders_and_settings import list_locations
-from uraniborg.kernel.change_feed import RESET, Change, ChangeFeed, ChangeReader
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.change_feed import RESET, Change, ChangeFeed, ChangeReader
 
 POLL_S: Final = 0.04
 _HEARTBEAT_S: Final = 15.0

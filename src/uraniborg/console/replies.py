@@ -13,9 +13,9 @@ from universe.service.replies import UniverseChange
 from uraniborg.console.workers.shelf_builds import ShelfBuildChange
 from uraniborg.inbox_replies import ApprovalQuestion
 from uraniborg.installation.replies import InstallationChange
-from uraniborg.kernel.call_log import CallChange
-from uraniborg.kernel.change_fields import Reset
-from uraniborg.kernel.inbox_entries import InboxChange
+from uraniborg.kernel.shared_fields import Reset
+from uraniborg.kernel.store.inbox_entries import InboxChange
+from uraniborg.kernel.store.tool_call_log import CallChange
 from uraniborg.story.steps import StoryChange
 
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uraniborg.console.sign_ins import SignIns, hash_key, make_sign_in_error
 from uraniborg.kernel.actors import ACTOR
 from uraniborg.kernel.errors import Refused, Unavailable, UraniborgError, as_error
-from uraniborg.kernel.http_access import BodyTooLarge, make_error_response, read_bearer_token
+from uraniborg.kernel.http.header_checks import BodyTooLarge, make_error_response, read_bearer_token
 from uraniborg.kernel.logging import get_logger
 
 CHANGE_HEADER: Final = b"x-uraniborg"

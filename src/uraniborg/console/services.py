@@ -19,11 +19,11 @@ from uraniborg.console.universe_mount import UniverseMount
 from uraniborg.console.workers.run_workers import RunWorkers
 from uraniborg.console.workers.search_process import SearchWorkerProcess
 from uraniborg.console.workers.story_runner import StoryRunner
-from uraniborg.kernel.call_log import create_call_log
-from uraniborg.kernel.change_feed import Change, ChangeFeed
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.actors import get_user_name
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.person import get_user_name
+from uraniborg.kernel.store.change_feed import Change, ChangeFeed
+from uraniborg.kernel.store.inbox import Inbox
+from uraniborg.kernel.store.tool_call_log import create_call_log
 from uraniborg.story.folder import find_story_home
 from uraniborg.story.service import Story
 

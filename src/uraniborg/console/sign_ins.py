@@ -19,14 +19,14 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, Field
 
 from uraniborg.kernel.actors import PROGRAM_KINDS, Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput, Refused
-from uraniborg.kernel.files import make_private_folder
-from uraniborg.kernel.http_access import NotAuthorized
+from uraniborg.kernel.http.header_checks import NotAuthorized
 from uraniborg.kernel.logging import get_logger, register_secret
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import make_private_folder
 from uraniborg.servers.shared_file import SharedFile
 
 DOOR: Final = "console"

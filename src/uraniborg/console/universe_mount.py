@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.http_access import make_error_response
+from uraniborg.kernel.http.header_checks import make_error_response
 from uraniborg.kernel.json_values import JsonObject
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from uraniborg.console.request_checks import is_api_path
-from uraniborg.kernel.http_access import MethodNotAllowed, make_error_response
-from uraniborg.kernel.http_app import NoSuchAddress
+from uraniborg.kernel.http.header_checks import MethodNotAllowed, make_error_response
+from uraniborg.kernel.http.secure_app import NoSuchAddress
 
 _ASSETS: Final = "/assets/"
 _TYPES: Final = {

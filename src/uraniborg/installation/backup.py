@@ -29,9 +29,11 @@ from uraniborg.installation.backup_archive import (
     open_backup,
 )
 from uraniborg.kernel.actors import Actor, describe_actor, get_process_actor, read_actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable, is_out_of_room
-from uraniborg.kernel.files import (
+from uraniborg.kernel.progress_callbacks import ReportItem
+from uraniborg.kernel.settings import config_dir, data_dir
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import (
     AlreadyExists,
     check_output,
     display_path,
@@ -41,8 +43,6 @@ from uraniborg.kernel.files import (
     sync_folder,
     write_atomic,
 )
-from uraniborg.kernel.progress import ReportItem
-from uraniborg.kernel.settings import config_dir, data_dir
 from uraniborg.kernel.version import version
 
 _SKIPPED_ENDINGS: Final = ("-wal", "-shm", "-journal", ".lock", ".tmp", ".new")

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, NotRequired, TypedDict, cast
 
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.settings import config_dir, data_dir
+from uraniborg.kernel.shared_fields import ActorFields
+from uraniborg.kernel.store.files import display_path
 from uraniborg.kernel.version import version
 
 _MARK: Final = b"SQLite format 3\x00"

@@ -18,15 +18,15 @@ from uraniborg.installation.folders_and_settings import (
     list_setting_facts,
 )
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
-from uraniborg.kernel.change_log import FILE, LoggedChange, read_changes
 from uraniborg.kernel.errors import InvalidInput, UraniborgError, as_error
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.store.audit_log import FILE, LoggedChange, read_changes
+from uraniborg.kernel.store.files import display_path
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
-from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.terminal.styled_text import DIM, GREEN, RED, YELLOW, Piece, StyledText
-from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from uraniborg.installation.backup_archive import BackupManifest

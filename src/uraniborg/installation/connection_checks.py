@@ -11,9 +11,9 @@ from uraniborg.connect.clients import KnownClient
 from uraniborg.connect.server_entries import list_http_servers
 from uraniborg.installation.check import Checks, InstallationCheck, Status
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import display_path
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.files import display_path
 from uraniborg.servers.unix_sockets import SCHEME, SocketUnusable, find_socket, format_socket_url, is_listening
 
 _SERVERS: Final = ("paper-search", "paper-library", "universe")

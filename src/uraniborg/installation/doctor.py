@@ -17,9 +17,9 @@ from uraniborg.installation.connection_checks import (
 )
 from uraniborg.installation.folder_checks import check_databases, check_folders, check_shelves, check_universes
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import display_path
-from uraniborg.kernel.progress import ReportItem
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.progress_callbacks import ReportItem
+from uraniborg.kernel.store.files import display_path
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:

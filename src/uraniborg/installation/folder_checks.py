@@ -14,10 +14,10 @@ from uraniborg.installation.backup_archive import copy_file, find_database_damag
 from uraniborg.installation.check import Checks, InstallationCheck, Status
 from uraniborg.installation.folders_and_settings import PART_CONFIGS, SQLITE, InstallationPath, list_locations
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.redaction import is_sensitive
 from uraniborg.kernel.settings import HOME, OriginKind
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.store.files import display_path
 
 _OTHERS: Final = 0o077
 _LOW_BYTES: Final = 1_000_000_000

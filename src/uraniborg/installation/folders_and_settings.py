@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
-from uraniborg.kernel.files import hold_lock, make_folder, write_atomic
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.settings import (
     CONFIG,
@@ -24,6 +22,8 @@ from uraniborg.kernel.settings import (
     config_dir,
     data_dir,
 )
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import hold_lock, make_folder, write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.installation.replies import LocationFacts, OriginFacts, SettingFacts
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SQLITE: Final = "sqlite:///"
 PART_CONFIGS: Final = {
-    "uraniborg": "uraniborg.kernel.person",
+    "uraniborg": "uraniborg.kernel.actors",
     "search": "paper_search.config",
     "library": "paper_library.config",
     "universe": "universe.config",
@@ -252,7 +252,7 @@ def _check_switch(value: Any) -> bool:
 
 
 def _check_user(value: Any) -> str:
-    from uraniborg.kernel.person import clean_name
+    from uraniborg.kernel.actors import clean_name
 
     if not isinstance(value, str) or not (name := clean_name(value)):
         raise InvalidInput("A name has 1 to 100 printable characters.", hint="Choose another.", argument="value")

@@ -5,10 +5,9 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.call_log import ToolCall
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
+from uraniborg.kernel.store.tool_call_log import ToolCall
 
 
 class ServerAddress(TypedDict):

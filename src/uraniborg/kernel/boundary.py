@@ -7,6 +7,7 @@ name in another encoding; `display_path` makes a text of it.
 import json
 import math
 import re
+from collections.abc import Iterable
 from typing import Any, Final, cast
 
 _SURELY_SHALLOW: Final = 250
@@ -126,3 +127,31 @@ def _parse_finite_or_null(written: str) -> float | None:
 
 def _make_depth_error() -> json.JSONDecodeError:
     return json.JSONDecodeError("it is nested too deeply", "", 0)
+
+
+_FORMULA: Final = re.compile(r"'*(?:[\t\r]|\s*[=+\-@＝＋－＠])")
+
+
+def neutralize_formula(cell: Any) -> Any:
+    """Return the cell, with an apostrophe before text that a spreadsheet would run. Numbers stay as they are."""
+    return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
+
+
+def neutralize_formulas(cells: Iterable[Any]) -> list[Any]:
+    """Return a row with every formula as text."""
+    return list(map(neutralize_formula, cells))
+
+
+def restore_cell(cell: str) -> str:
+    """Return the text that `neutralize_formula` wrote."""
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+
+
+def _is_formula(text: str) -> bool:
+    if not _FORMULA.match(text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False

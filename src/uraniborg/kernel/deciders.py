@@ -9,7 +9,6 @@ from typing import Final
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Refused
-from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.settings import (
     HOME,
     LoadedSettings,
@@ -18,6 +17,7 @@ from uraniborg.kernel.settings import (
     read_settings,
     secure_own_folder,
 )
+from uraniborg.kernel.store.files import make_private_folder, write_atomic
 
 SECTION: Final = "decisions"
 PERSON_SETTING: Final = f"{SECTION}.require_person"

@@ -1,4 +1,4 @@
-"""Types for JSON without a fixed shape, and the one way in which replies are written as JSON."""
+"""Types for JSON without a fixed shape and for JSON schemas, and the one way in which replies are written as JSON."""
 
 import json
 from typing import Any, Final, TypeAlias
@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 from pydantic import JsonValue
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+from typing_extensions import TypedDict
 
 from uraniborg.kernel.boundary import make_encodable
 
@@ -37,3 +38,35 @@ def encode_json(value: Any) -> bytes:
 def encode_text(value: Any) -> str:
     """Return `value` as text: a string unchanged, any other value as JSON. Raise as `encode_json` does."""
     return value if isinstance(value, str) else encode_json(value).decode()
+
+
+JsonSchema = TypedDict(
+    "JsonSchema",
+    {
+        "$schema": str,
+        "$defs": "dict[str, JsonSchema]",
+        "$ref": str,
+        "type": "str | list[str]",
+        "title": str,
+        "description": str,
+        "default": Json,
+        "const": Json,
+        "enum": list[Json],
+        "minimum": float,
+        "maximum": float,
+        "minLength": int,
+        "maxLength": int,
+        "minItems": int,
+        "maxItems": int,
+        "pattern": str,
+        "properties": "dict[str, JsonSchema]",
+        "required": list[str],
+        "additionalProperties": "JsonSchema | bool",
+        "items": "JsonSchema",
+        "anyOf": "list[JsonSchema]",
+        "oneOf": "list[JsonSchema]",
+        "discriminator": dict[str, str],
+    },
+    total=False,
+)
+"""A JSON schema, with the keywords that our own documents have."""

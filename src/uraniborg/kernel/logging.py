@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.ids import get_request_id
 from uraniborg.kernel.redaction import MASK, Redactor, redact, register_secret
-from uraniborg.kernel.request_ids import get_request_id
-from uraniborg.kernel.terminal.streams import can_use_color
+from uraniborg.kernel.terminal.output_streams import can_use_color
 
 __all__ = [
     "LEVELS",

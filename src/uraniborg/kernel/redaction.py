@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, cast
 
 from uraniborg.kernel.boundary import decode_lossless, encode_lossless
-from uraniborg.kernel.secret_names import MASK, is_sensitive, mask_patterns
-from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
+from uraniborg.kernel.secrets_in_text import MASK, SHORTEST_SECRET, KnownSecrets, Span, is_sensitive, mask_patterns
 
 __all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "enable_redactor", "is_sensitive", "redact", "register_secret"]
 

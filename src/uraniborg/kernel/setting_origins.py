@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.language.messages import resembles
 from uraniborg.kernel.redaction import redact
-from uraniborg.kernel.suggestions import resembles
+from uraniborg.kernel.store.files import display_path
 
 M = TypeVar("M")
 Keys = tuple[str, ...]

@@ -23,7 +23,7 @@ from typing import (
 )
 
 from uraniborg.kernel.boundary import make_all_encodable, make_encodable, parse_json
-from uraniborg.kernel.files import display_path, make_private
+from uraniborg.kernel.language.messages import find_nearest_name
 from uraniborg.kernel.logging import get_logger, redact, register_secret
 from uraniborg.kernel.setting_origins import (
     CONFIG,
@@ -39,7 +39,7 @@ from uraniborg.kernel.setting_origins import (
     read_settings_file,
     read_variables,
 )
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.store.files import display_path, make_private
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
-from uraniborg.kernel.http_app import StoppableApp
+from uraniborg.kernel.http.secure_app import StoppableApp
 from uraniborg.servers.credential_check import require_credential
 from uraniborg.servers.process import API, PartServer
 

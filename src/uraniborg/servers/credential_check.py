@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.sign_ins import SignIns
-from uraniborg.kernel.actors import ACTOR, Actor
+from uraniborg.kernel.actors import ACTOR, Actor, get_user_name
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.http_access import NotAuthorized, RequestIds, make_error_response, read_bearer_token
-from uraniborg.kernel.http_config import HttpConfig
+from uraniborg.kernel.http.config import HttpConfig
+from uraniborg.kernel.http.header_checks import NotAuthorized, RequestIds, make_error_response, read_bearer_token
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.person import get_user_name
 from uraniborg.servers.credentials import AgentCredentials
 
 if TYPE_CHECKING:

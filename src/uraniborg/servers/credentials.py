@@ -16,10 +16,10 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
-from uraniborg.kernel.files import Locked, make_private_folder
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.files import Locked, make_private_folder
 from uraniborg.servers.shared_file import SharedFile
 
 OTHER_CLIENT: Final = "other"

@@ -19,10 +19,10 @@ from uraniborg.installation.folders_and_settings import PART_CONFIGS
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import Unavailable, UraniborgError, as_error
-from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.http.serve_command import PortTaken, print_status, require_server_extra
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.serving import PortTaken, print_status, require_server_extra
-from uraniborg.kernel.terminal.confirmation import show_at_terminal
+from uraniborg.kernel.store.files import write_atomic
+from uraniborg.kernel.terminal.questions import show_at_terminal
 from uraniborg.servers.unix_sockets import find_socket, open_socket
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from uraniborg.console.workers.search_process import SearchWorkerProcess
     from uraniborg.installation.replies import ServedAddresses, ServerAddress
-    from uraniborg.kernel.http_server import StoppingServer
+    from uraniborg.kernel.http.uvicorn_server import StoppingServer
 
 
 HOST: Final = "127.0.0.1"
@@ -106,7 +106,7 @@ class PartServers:
 
         Call `on_ready` once all accept requests.
         """
-        from uraniborg.kernel.http_server import tune_garbage_collection
+        from uraniborg.kernel.http.uvicorn_server import tune_garbage_collection
 
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -125,7 +125,7 @@ class PartServers:
         waiting.cancel()
 
     async def _start_part(self, part: PartServer) -> None:
-        from uraniborg.kernel.http_server import make_server, open_listener
+        from uraniborg.kernel.http.uvicorn_server import make_server, open_listener
 
         if part.make_app is None:
             return
@@ -176,7 +176,7 @@ def run_serve(port: int | None, *, open_browser: bool, new_token: bool, as_json:
     for module in PART_CONFIGS.values():  # the processes of the server could not say what is wrong
         import_module(module).read_config()
     with require_server_extra("Serving the API"):
-        from uraniborg.kernel.http_connections import raise_file_limit
+        from uraniborg.kernel.http.connection_limits import raise_file_limit
     raise_file_limit()
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(port, open_browser=open_browser, new_token=new_token, as_json=as_json))

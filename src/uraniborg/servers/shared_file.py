@@ -8,8 +8,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.files import hold_lock, write_atomic
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.files import hold_lock, write_atomic
 
 Data = TypeVar("Data", bound=BaseModel)
 _LOCK_S: Final = 5.0

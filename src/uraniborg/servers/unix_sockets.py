@@ -9,8 +9,8 @@ from typing import Final
 from urllib.parse import quote
 
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.files import PRIVATE_FILE, display_path, hold_lock, make_private_folder
 from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.store.files import PRIVATE_FILE, display_path, hold_lock, make_private_folder
 
 SCHEME: Final = "unix://"
 _BACKLOG: Final = 2_048

@@ -15,9 +15,9 @@ from paper_search.service.review.session_review import SessionReview
 from paper_search.service.session_replies import SessionReply
 from paper_search.service.sessions import SessionManager
 from uraniborg.kernel.actors import Actor, describe_actor
-from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.processes.child_processes import end_process
 from uraniborg.kernel.version import version
 from uraniborg.story.results import FoundPaper, ProposedMark
 

@@ -17,8 +17,8 @@ from urllib.request import Request, urlopen
 
 from uraniborg.connect.server_entries import format_program
 from uraniborg.kernel.errors import ErrorFacts, Unavailable, UraniborgError
-from uraniborg.kernel.files import make_private_folder
-from uraniborg.kernel.serving import print_status
+from uraniborg.kernel.http.serve_command import print_status
+from uraniborg.kernel.store.files import make_private_folder
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.styled_text import DIM, StyledText
 from uraniborg.servers.process import HOST

@@ -14,8 +14,8 @@ from uraniborg.bundle.export import ExportSelection, collect_files
 from uraniborg.bundle.pieces import BundleFile, BundlePiece, Chosen, make_json_file, make_names, make_text_file
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.connect.server_entries import format_program
-from uraniborg.kernel.bibliography.short_citations import cite_paper
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.bibliography.names import cite_paper
+from uraniborg.kernel.language.messages import plural
 from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.folder import SHELF, StoryFolder
 from uraniborg.story.nbody_steps import StoredRun, draw_comparison, read_runs

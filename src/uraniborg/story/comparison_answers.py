@@ -7,7 +7,7 @@ from typing import Final, Literal, cast
 from universe.domain.names_and_numbers import join_words
 from universe.domain.nbody.measurement_replies import ResonanceComparison, RunDifferences, RunReply
 from universe.domain.units_and_dates import YEAR_IN_DAYS
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _MULTIPLES: Final = {0.5: "half", 1.0: "just", 2.0: "twice"}
 _WIDER: Final = 1.0

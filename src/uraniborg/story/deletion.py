@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import cast
 
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import NotFound
+from uraniborg.kernel.store.audit_log import record_change
 from uraniborg.part_services import open_sessions, open_universes
 from uraniborg.story.errors import StoryUnreadable
 from uraniborg.story.folder import StoryFolder

@@ -14,7 +14,7 @@ from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.kernel.errors import UsageError
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.progress_callbacks import ReportItem
 from uraniborg.story.bundle_step import DATA_SHEETS, StoryComparison, list_repetitions, make_story_piece
 from uraniborg.story.folder import SHELF, find_story_home
 from uraniborg.story.nbody_steps import StoredRun, compute_laplace_angles, make_comparison

@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from uraniborg.kernel.change_feed import FEED_FOLDER
-from uraniborg.kernel.child_environment import build_child_environment
-from uraniborg.kernel.files import make_private_folder, write_atomic
+from uraniborg.kernel.processes.child_processes import build_child_environment
 from uraniborg.kernel.settings import HOME, data_dir
+from uraniborg.kernel.store.change_feed import FEED_FOLDER
+from uraniborg.kernel.store.files import make_private_folder, write_atomic
 from uraniborg.kernel.version import version
 from uraniborg.story.errors import START_OVER, StoryUnreadable
 

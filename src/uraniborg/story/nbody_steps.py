@@ -24,10 +24,10 @@ from universe.service.jobs.job_service import JobService
 from universe.service.jobs.options_and_replies import TrajectoryLayout
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.kernel.ids import content_id
-from uraniborg.kernel.progress import ReportFraction
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.progress_callbacks import ReportFraction
+from uraniborg.kernel.store.files import make_folder, write_atomic
 from uraniborg.part_services import open_jobs
 from uraniborg.story.comparison_answers import answer_question, format_multiple, format_span
 from uraniborg.story.folder import StoryFolder

@@ -13,9 +13,9 @@ from pflow.service.run_replies import EndedRun, RunEnding
 from universe.domain.field_types import Location
 from universe.domain.nbody.measurement_replies import ResonanceComparison
 from universe.domain.provenance.bibliography import Status as ValueStatus
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.inbox import State
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.shared_fields import ActorFields
+from uraniborg.kernel.store.inbox import State
 from uraniborg.story.comparison_answers import Verdict
 
 

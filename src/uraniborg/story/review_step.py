@@ -18,9 +18,9 @@ from paper_search.service.review.reviewer_view import list_reviewed_papers
 from paper_search.service.review.session_review import SessionReview
 from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, describe_decision
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.inbox import InboxDecision, describe_decision
 from uraniborg.part_services import open_sessions
 from uraniborg.story.agents import start_agent
 from uraniborg.story.results import FoundPaper, JudgedPaper, Results, ReviewResult, StepInputs
@@ -58,7 +58,7 @@ async def run_review(context: StepContext, inputs: StepInputs) -> ReviewResult:
     if marks := read_marks(inputs["marks"], found["papers"]):
         async with open_sessions() as manager:
             await SessionReview(manager).mark_papers(session_id, marks, describe_actor(context.actor), context.actor)
-    entry = await decide_or_get(found["checkpoint_id"], Decision(action="approve"), context)
+    entry = await decide_or_get(found["checkpoint_id"], InboxDecision(action="approve"), context)
     async with start_agent() as agent:
         await agent.wait_until(session_id, lambda reply: reply["is_complete"])
     async with open_sessions() as manager:

@@ -11,8 +11,8 @@ from paper_search.service.checkpoint_replies import ProposedPlan, QueryFields
 from paper_search.service.session_replies import SourceSummary
 from uraniborg.inbox_questions import check_and_decide
 from uraniborg.kernel.errors import Conflict, InvalidInput
-from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry, describe_decision
 from uraniborg.part_services import open_sessions
 from uraniborg.story.agents import AGENT_NAME, propose_mark, start_agent, suggest_marks
 from uraniborg.story.errors import START_OVER
@@ -131,7 +131,9 @@ async def run_approve(context: StepContext, inputs: StepInputs) -> ApproveResult
         )
     reason = explain_strike(asked["strategy_queries"], struck)
     queries = [one for number, one in enumerate(asked["strategy_queries"], 1) if number != struck]
-    decision = Decision(action="edit", data={"queries": queries}, note=reason and f"Suggested by the demo: {reason}")
+    decision = InboxDecision(
+        action="edit", data={"queries": queries}, note=reason and f"Suggested by the demo: {reason}"
+    )
     entry = await decide_or_get(asked["checkpoint_id"], decision, context)
     approved = list_approved_queries(asked["queries"], entry.decision)
     async with start_agent() as agent:
@@ -157,7 +159,7 @@ async def run_approve(context: StepContext, inputs: StepInputs) -> ApproveResult
     }
 
 
-def list_approved_queries(asked: Sequence[str], decision: Decision | None) -> list[str]:
+def list_approved_queries(asked: Sequence[str], decision: InboxDecision | None) -> list[str]:
     """Return the queries that a decision lets through; it may have been made on the page of the question."""
     if decision is None or decision.action != "edit" or "queries" not in (decision.data or {}):
         return list(asked)
@@ -165,13 +167,13 @@ def list_approved_queries(asked: Sequence[str], decision: Decision | None) -> li
     return [read_query_text(one) for one in queries]
 
 
-async def decide_or_get(checkpoint_id: str, decision: Decision, context: StepContext) -> Entry:
+async def decide_or_get(checkpoint_id: str, decision: InboxDecision, context: StepContext) -> InboxEntry:
     """Decide a question, or return the decision if there is one: of a step that was interrupted, or made in the inbox.
 
     Raise QuestionRejected.
     """
 
-    def decide() -> Entry:
+    def decide() -> InboxEntry:
         inbox = Inbox()
         try:
             entry = inbox.get(checkpoint_id)

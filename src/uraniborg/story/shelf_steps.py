@@ -19,11 +19,11 @@ from universe.domain.entities import Star
 from universe.domain.units_and_dates import convert_unit
 from universe.service.initial_states import load_or_generate_state
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.bibliography.short_citations import cite_paper
+from uraniborg.kernel.bibliography.names import cite_paper
 from uraniborg.kernel.errors import Conflict
-from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.files import write_atomic
 from uraniborg.part_services import open_sessions
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import SHELF, StoryFolder

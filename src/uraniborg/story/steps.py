@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import Json, JsonObject
-from uraniborg.kernel.progress import ReportFraction
+from uraniborg.kernel.progress_callbacks import ReportFraction
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
 from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.folder import StoryFolder
 from uraniborg.story.results import Results, StepRecord, StepResult

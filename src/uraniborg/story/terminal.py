@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, cast
 from uraniborg.bundle.writer import delete_listed_files
 from uraniborg.connect.server_entries import format_program
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
-from uraniborg.kernel.files import make_folder
+from uraniborg.kernel.store.files import make_folder
+from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
-from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.terminal.styled_text import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, YELLOW, StyledText
 from uraniborg.story.folder import find_story_home
 from uraniborg.story.service import Story

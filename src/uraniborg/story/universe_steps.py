@@ -13,7 +13,7 @@ from universe.service.universes import UniverseService
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 from uraniborg.part_services import open_universes
 from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.errors import START_OVER

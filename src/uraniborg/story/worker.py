@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import Lease, make_private_folder, write_atomic
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.progress import ReportFraction
+from uraniborg.kernel.processes.worker_dialogue import WorkerRequest, answer_requests
+from uraniborg.kernel.progress_callbacks import ReportFraction
 from uraniborg.kernel.settings import HOME
-from uraniborg.kernel.worker_child import Request, answer_requests
+from uraniborg.kernel.shared_fields import ActorFields
+from uraniborg.kernel.store.files import Lease, make_private_folder, write_atomic
 from uraniborg.story.errors import StepDone, StepNotFound, StepNotReady, StepRunning
 from uraniborg.story.folder import StoryFolder
 from uraniborg.story.steps import DeclaredStep, StepContext, write_view
@@ -158,7 +158,7 @@ class DeleteRequest(TypedDict):
 StoryRequest: TypeAlias = StepRequest | DescribeRequest | DeleteRequest
 
 
-def _answer(request: Request[StoryRequest, float, None]) -> None:
+def _answer(request: WorkerRequest[StoryRequest, float, None]) -> None:
     folder, content = StoryFolder(Path(os.environ[HOME])), request.content
     if "describe" in content:
         describe_story(folder)

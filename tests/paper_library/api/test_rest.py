@@ -14,7 +14,7 @@ from tests.paper_library.operations.command_runs import start_server, wait_until
 from tests.paper_library.operations.rest_shelf import MARKDOWN, find_paper
 from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
-from uraniborg.kernel.bibliography.record_ids import make_record_id
+from uraniborg.kernel.bibliography.identifiers import make_record_id
 
 
 def get_error(answer: httpx.Response, status: int) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def test_a_damaged_shelf_is_not_served(
     def started(*_args: object, **_options: object) -> None:
         pytest.fail("it was served")
 
-    monkeypatch.setattr("uraniborg.kernel.http_server.run_server", started)
+    monkeypatch.setattr("uraniborg.kernel.http.uvicorn_server.run_server", started)
     monkeypatch.setattr("paper_library.cli.serve_command.configure_logging", lambda: None)
     harm(shelf)
     done = call_command(capsys, "serve", shelf, "--port", "0", "--json")

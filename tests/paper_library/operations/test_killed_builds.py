@@ -13,7 +13,7 @@ from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
 from tests.paper_library.operations.killed_build import build_until_killed
 from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, write_bibliography
-from uraniborg.kernel.files import Locked
+from uraniborg.kernel.store.files import Locked
 
 EVERY = 3
 """Every third moment of a build is tried; a build has about a hundred."""

@@ -36,7 +36,7 @@ def start_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dic
     def run(app: object, **options: Any) -> None:
         runs.append({"app": app, **options})
 
-    monkeypatch.setattr("uraniborg.kernel.http_server.run_server", run)
+    monkeypatch.setattr("uraniborg.kernel.http.uvicorn_server.run_server", run)
     monkeypatch.setattr("paper_library.cli.serve_command.configure_logging", lambda: None)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return runs

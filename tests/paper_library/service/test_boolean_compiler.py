@@ -13,7 +13,7 @@ from paper_library.errors import OutOfBounds
 from paper_library.service import ranking
 from paper_library.service.library import Library
 from tests.paper_library.service.libraries import build_shelf_of, make_library
-from uraniborg.kernel.words import extract_terms, split_words
+from uraniborg.kernel.language.words import extract_terms, split_words
 
 PAPERS: list[dict[str, Any]] = [
     {"title": "Heat transfer in kilns", "abstract": "Bricks dry slowly.", "year": 1990, "doi": "10.1000/kiln"},

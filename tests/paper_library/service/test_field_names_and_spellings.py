@@ -10,7 +10,7 @@ from paper_library.domain.query_notations import (
     rewrite_tagged_words,
     split_words_with_spellings,
 )
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 
 def rename_text(text: str) -> tuple[str, list[str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from paper_library.domain.query import FIELDS, ParsedQuery, QueryUnit
 from paper_library.domain.query_parser import parse_query
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 PIECES = st.one_of(
     st.sampled_from(

@@ -14,7 +14,7 @@ from paper_library.domain.query_parser import parse_query
 from paper_library.domain.replies import SearchPage
 from paper_library.service.library import Library
 from tests.paper_library.service.libraries import list_titles, make_library
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 WORDS = ("apple", "berry", "cherry", "date", "elder")
 

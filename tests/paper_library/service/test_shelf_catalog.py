@@ -7,7 +7,7 @@ import pytest
 
 from paper_library.service.shelf_catalog import find_known_shelf, list_known_shelves, remember_shelf
 from paper_library.store.layout import MANIFEST
-from uraniborg.kernel.files import make_private_folder
+from uraniborg.kernel.store.files import make_private_folder
 
 BUILT = "data/library/built-shelves.json"
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from paper_library.service.query_compiler import CompiledQuery
 from paper_library.service.snippets import WordMatcher, make_snippet
-from uraniborg.kernel.words import split_words, stem_word
+from uraniborg.kernel.language.words import split_words, stem_word
 
 SNIPPET_CHARS = 300
 

@@ -17,8 +17,8 @@ from tests.dialogs import APPROVE, CANCEL, DECLINE, NEVER, Person, fill_in
 from tests.forked_processes import template
 from tests.paper_search.service.sessions.processes import LOADED, MAIN, Server, environment, eventually, get_inbox_path
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED
-from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client, get_json
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry
 from uraniborg.recordings import QUERY
 
 REPLY_WITHIN = "URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S"
@@ -59,7 +59,7 @@ async def state_once(
             await asyncio.sleep(0.02)
 
 
-def read_entries(home: Path, session_id: str) -> list[Entry]:
+def read_entries(home: Path, session_id: str) -> list[InboxEntry]:
     inbox = Inbox(get_inbox_path(home))
     try:
         return inbox.beginning_with(session_id)
@@ -70,7 +70,7 @@ def read_entries(home: Path, session_id: str) -> list[Entry]:
 def decide_elsewhere(home: Path, checkpoint_id: str, action: str = "approve") -> None:
     inbox = Inbox(get_inbox_path(home))
     try:
-        inbox.decide(checkpoint_id, Decision(action=action), "terminal")
+        inbox.decide(checkpoint_id, InboxDecision(action=action), "terminal")
     finally:
         inbox.close()
 
@@ -114,7 +114,7 @@ async def test_a_person_edits_the_strategy_in_the_form(tmp_path: Path) -> None:
     async with open_client(tmp_path, person) as client:
         reply = await search(client)
         entry = read_entries(tmp_path, reply["session_id"])[0]
-    assert entry.decision == Decision(
+    assert entry.decision == InboxDecision(
         action="edit", data={"sources": ["arxiv", "crossref"], "filters": {"year_from": 2018}}
     )
 
@@ -127,7 +127,9 @@ async def test_a_person_rejects_with_a_note_and_is_asked_about_the_next_strategy
         assert "JWST" in question.message
         person.answer_late(DECLINE)
         reply = await searching
-    assert read_entries(tmp_path, reply["session_id"])[0].decision == Decision(action="reject", note="more on JWST")
+    assert read_entries(tmp_path, reply["session_id"])[0].decision == InboxDecision(
+        action="reject", note="more on JWST"
+    )
     assert reply["iteration"] == 1
 
 

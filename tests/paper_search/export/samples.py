@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy, WorkType
-from uraniborg.kernel.bibliography.one_line_text import to_one_line
+from uraniborg.kernel.bibliography.plain_text import to_one_line
 
 untimed = settings(deadline=None)
 """Settings without a deadline: the duration of an example depends on the machine."""

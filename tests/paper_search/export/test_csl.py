@@ -10,7 +10,7 @@ from paper_search.editorial_notices import NoticeStatus
 from paper_search.export import citation_keys, export_csl_json
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, list_people, paper, untimed
-from uraniborg.kernel.bibliography.one_line_text import to_one_line
+from uraniborg.kernel.bibliography.plain_text import to_one_line
 
 TYPES = {
     WorkType.ARTICLE: "article-journal",

@@ -13,7 +13,7 @@ from paper_search.export import citation_keys, export_ris
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.samples import CONCERN, CORRECTION, RETRACTION, collection, collections, paper, untimed
 from uraniborg.kernel.bibliography.names import split_name
-from uraniborg.kernel.bibliography.one_line_text import to_one_line
+from uraniborg.kernel.bibliography.plain_text import to_one_line
 
 
 def read_ris(text: str) -> list[dict[str, Any]]:

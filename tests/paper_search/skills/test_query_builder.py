@@ -26,9 +26,9 @@ from paper_search.models import (
 )
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
-from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.clock import FrozenClock
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.boolean_query import iterate_wanted_terms
+from uraniborg.kernel.language.words import split_words
 
 CLOCK = FrozenClock(datetime(2024, 6, 15, tzinfo=UTC))
 SOURCES = ["crossref", "arxiv"]

@@ -13,9 +13,9 @@ from pflow.cli import run_output as live
 from pflow.cli.run_output import ProgressPrinter
 from pflow.domain.run_events import ProgressOutput
 from tests.requirements import requirement
+from uraniborg.kernel.language.messages import format_duration
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.terminal.styled_text import measure_width
-from uraniborg.kernel.text import format_duration
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

@@ -252,7 +252,7 @@ def test_an_invalid_name_exits_with_4(run_pflow: RunPflow, workplace: Workplace)
 def test_an_approval_exits_with_4_with_a_hint_and_is_resumed_after_the_decision(
     run_pflow: RunPflow, workplace: Workplace
 ) -> None:
-    from uraniborg.kernel.inbox import Decision, Inbox
+    from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
     workplace.write_draft("asking", ASKING)
     done = run_pflow("run", "asking")
@@ -261,7 +261,7 @@ def test_an_approval_exits_with_4_with_a_hint_and_is_resumed_after_the_decision(
     (entry,) = Inbox().pending("pflow")
     assert f"`uraniborg decide {entry.id} approve`" in done.err
     assert run_pflow("run", "asking", "--json").error["type"] == "approval_required"
-    Inbox().decide(entry.id, Decision(action="approve"), "test")
+    Inbox().decide(entry.id, InboxDecision(action="approve"), "test")
     assert run_pflow("run", "asking", "-q").out == "done\n"
     assert (workplace.folder / "before.txt").read_text() == "once\n"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.domain.diagnostics import make_error, make_warning
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 
 def test_a_diagnostic_has_severity_code_path_message_and_fix() -> None:

@@ -10,14 +10,14 @@ from tests.dialogs import APPROVE, CANCEL, DECLINE, NEVER, Person, fill_in
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow, get_stderr_file
 from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, shell_node
 from tests.pflow.store.homes import write_draft
-from uraniborg.kernel.inbox import Decision, Entry, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry
 
 
 def open_inbox(home: Path) -> Inbox:
     return Inbox(home.parent / "person" / "uraniborg" / "data" / "inbox.db")
 
 
-def read_entries(home: Path) -> list[Entry]:
+def read_entries(home: Path) -> list[InboxEntry]:
     inbox = open_inbox(home)
     try:
         return inbox.beginning_with("apr_")
@@ -47,7 +47,7 @@ async def test_an_approved_run_continues_in_the_same_call(home: Path, tally: Pat
     assert '"to": "Tycho"' in question.message
     assert question.requestedSchema["properties"]["decision"]["enum"] == ["approve", "reject"]
     (entry,) = read_entries(home)
-    assert (entry.door, entry.decision) == ("client", Decision(action="approve", note="gladly"))
+    assert (entry.door, entry.decision) == ("client", InboxDecision(action="approve", note="gladly"))
     assert entry.decided_by == "mcp 0.1.0", "the name that the client gave"
 
 
@@ -112,7 +112,7 @@ async def test_a_decision_elsewhere_closes_the_dialog_and_the_run_continues(home
         running = asyncio.create_task(execute_workflow(client, "asks"))
         await person.wait_for_question()
         inbox = open_inbox(home)
-        inbox.decide(read_entries(home)[0].id, Decision(action="approve"), "terminal")
+        inbox.decide(read_entries(home)[0].id, InboxDecision(action="approve"), "terminal")
         inbox.close()
         assert (await running)["outputs"]["sent"].strip() == "approve"
     assert person.cancelled == 1

@@ -13,7 +13,7 @@ from pflow.errors import ApprovalRequired
 from pflow.nodes import approval
 from pflow.service.operations import Service
 from tests.pflow.run_results import get_error
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 get_or_request_decision: Any = approval.get_or_request_decision
 """Called with parameters of any shape."""
@@ -69,5 +69,5 @@ def test_a_draft_that_is_saved_while_its_question_waits_resumes_with_the_answer(
     (drafts / "draft.json").write_text(json.dumps(plain))
     waiting = service.execute("draft")
     service.texts.save_to_library("draft", "final", "Asks")
-    inbox.decide(get_error(waiting)["approval_id"], Decision(action="approve"), "test")
+    inbox.decide(get_error(waiting)["approval_id"], InboxDecision(action="approve"), "test")
     assert service.execute("final").success

@@ -101,7 +101,7 @@ def custom_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """Return the server, configured as the endpoint of every provider, each with its own path."""
     endpoints = {name: f"{server.url}/{name}/" for name in ("openai", "anthropic", "google")}
-    monkeypatch.setattr("uraniborg.kernel.chat.ENDPOINTS", endpoints)
+    monkeypatch.setattr("uraniborg.kernel.language_model.ENDPOINTS", endpoints)
     return server
 
 

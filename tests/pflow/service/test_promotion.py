@@ -29,7 +29,7 @@ from tests.pflow.store.homes import (
     write_workflow_file,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.files import Locked, hold_lock
+from uraniborg.kernel.store.files import Locked, hold_lock
 
 OTHER: dict[str, Any] = {"nodes": [{"id": "other", "type": "echo"}]}
 

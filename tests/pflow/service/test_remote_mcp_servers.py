@@ -24,7 +24,7 @@ from tests.pflow import tool_server
 from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.mcp import make_stateless_app
-from uraniborg.kernel.mcp.client import HttpServer, StdioServer
+from uraniborg.kernel.mcp.remote_server import HttpServer, StdioServer
 from uraniborg.kernel.mcp.testing import serve_app
 
 TOOLS: dict[str, Any] = {"command": sys.executable, "args": [tool_server.__file__]}

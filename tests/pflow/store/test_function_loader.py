@@ -12,7 +12,7 @@ from pflow.domain.node_interface import Interface
 from pflow.errors import NodeChanged, NodeFailed, NodeNotLoaded
 from pflow.store.node_registry import Registry
 from tests.pflow.store.declared_nodes import SOURCE, declare_user_nodes, install_package, make_importable, node
-from uraniborg.kernel.files import PathRefused
+from uraniborg.kernel.store.files import PathRefused
 
 
 def get_interface(registry: Registry, kind: str) -> Interface:

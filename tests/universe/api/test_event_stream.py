@@ -36,9 +36,9 @@ from tests.universe.domain.samples import add_star
 from universe.api.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel import http_server
-from uraniborg.kernel.http_connections import Limits, make_protocol
-from uraniborg.kernel.http_server import StoppingServer
+from uraniborg.kernel.http import uvicorn_server
+from uraniborg.kernel.http.connection_limits import Limits, make_protocol
+from uraniborg.kernel.http.uvicorn_server import StoppingServer
 
 TICK = {"type": "tick"}
 
@@ -437,7 +437,7 @@ class TestStalling:
 @asynccontextmanager
 async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
     """Serve the app with connections within these limits."""
-    with http_server.open_listener("127.0.0.1", 0) as listener:
+    with uvicorn_server.open_listener("127.0.0.1", 0) as listener:
         options: Any = {
             "http": make_protocol(limits),
             "log_level": "critical",

@@ -109,7 +109,7 @@ def reply(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
             run(["serve", *arguments, "--json"])
         return ended.value.code, json.loads(capsys.readouterr().out)["error"]
 
-    monkeypatch.setattr("uraniborg.kernel.http_server.run_server", started)
+    monkeypatch.setattr("uraniborg.kernel.http.uvicorn_server.run_server", started)
     monkeypatch.setattr("universe.api.server.configure_logging", lambda: None)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return answer

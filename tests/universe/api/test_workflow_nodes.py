@@ -33,7 +33,7 @@ from universe.service.universes import UniverseService
 from universe.store.memory import make_store
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import NotFound, UraniborgError
-from uraniborg.kernel.sqlite import DatabaseMissing
+from uraniborg.kernel.store.sqlite import DatabaseMissing
 
 nodes: Any = workflow_nodes
 

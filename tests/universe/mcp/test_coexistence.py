@@ -20,7 +20,7 @@ from universe.service.jobs.job_service import JobService
 from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
-from uraniborg.kernel.http_app import add_error_handlers
+from uraniborg.kernel.http.secure_app import add_error_handlers
 from uraniborg.kernel.mcp.testing import serve_app
 
 TICK = command("tick")

@@ -20,7 +20,7 @@ from universe.store.log_encoding import find_actor, is_author, make_author
 from universe.store.memory import make_store
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.actors import Actor, decode_actor, describe_actor, get_process_actor
-from uraniborg.kernel.change_log import read_changes
+from uraniborg.kernel.store.audit_log import read_changes
 
 TICK: Final = {"type": "tick", "dt": 1}
 LONG: Final = {"kind": "nbody", "days": 4_000_000, "bodies": ["trappist-1", "trappist-1-b"]}

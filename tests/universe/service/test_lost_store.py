@@ -22,7 +22,7 @@ from universe.service.universes import UniverseService
 from universe.service.verification import verify_log
 from universe.store import sqlite as sqlite_module
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.sqlite import connect_or_read
+from uraniborg.kernel.store.sqlite import connect_or_read
 
 TICK = {"type": "tick"}
 

@@ -41,7 +41,7 @@ from universe.store.replica import rebuild_replica
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.sqlite import DatabaseNewer
+from uraniborg.kernel.store.sqlite import DatabaseNewer
 
 PASSWORD = "p@ss/w:rd%?#ü-9f3a7c"
 MODULES = ("postgres", "postgres_database", "postgres_listener")

@@ -33,7 +33,7 @@ from universe.store.interface import KeyUse, LogChange, Superseded
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict
-from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable
+from uraniborg.kernel.store.sqlite import DatabaseNewer, DatabaseUnusable
 
 NOBODY = 65534
 

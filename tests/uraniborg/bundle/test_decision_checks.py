@@ -10,7 +10,7 @@ from paper_search.models import Paper, PaperCollection, RoundLog, SearchQuery, S
 from tests.paper_search.export.samples import collection
 from uraniborg.bundle.checks import TimeLimit
 from uraniborg.bundle.search_checks import check_decisions
-from uraniborg.kernel.inbox import Decision, Entry
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry
 
 ASKED = datetime(2026, 1, 1, tzinfo=UTC)
 SOFTWARE = "root (software)"
@@ -20,8 +20,8 @@ SAVED = {
 }
 
 
-def make_review() -> Entry:
-    return Entry(
+def make_review() -> InboxEntry:
+    return InboxEntry(
         id="s:1",
         part="paper_search",
         kind="result_review",
@@ -29,7 +29,7 @@ def make_review() -> Entry:
         payload={},
         created_at=ASKED,
         state="decided",
-        decision=Decision(action="approve", marks={"reviews": SAVED}),
+        decision=InboxDecision(action="approve", marks={"reviews": SAVED}),
         decided_by="Ann",
         decided_at=ASKED + timedelta(seconds=1),
     )
@@ -77,7 +77,7 @@ def test_a_round_that_searched_another_query_than_the_decided_one_differs(
     plan = make_review().model_copy(
         update={
             "kind": "strategy_confirmation",
-            "decision": Decision(action="edit", data={"queries": [decided]}),
+            "decision": InboxDecision(action="edit", data={"queries": [decided]}),
         }
     )
     found = collection()

@@ -17,7 +17,7 @@ from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import NotABundle, delete_listed_files, write_bundle
 from uraniborg.kernel.errors import NotFound, UsageError
-from uraniborg.kernel.files import AlreadyExists, Unwritable
+from uraniborg.kernel.store.files import AlreadyExists, Unwritable
 from uraniborg.story.finished_bundle import read_story_bundle
 from uraniborg.story.folder import StoryFolder
 

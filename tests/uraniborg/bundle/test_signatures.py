@@ -28,8 +28,8 @@ from uraniborg.bundle.signatures import (
 )
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.kernel.errors import MissingExtra
-from uraniborg.kernel.files import AlreadyExists
-from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.progress_callbacks import ReportItem
+from uraniborg.kernel.store.files import AlreadyExists
 
 SIGNATURE: Final = "signature.json"
 OTHER: Final = f"ed25519:{'A' * 43}"

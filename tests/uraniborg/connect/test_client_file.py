@@ -22,7 +22,7 @@ from uraniborg.connect.clients import KnownClient, list_clients
 from uraniborg.connect.jsonc import parse_jsonc, set_member
 from uraniborg.connect.server_entries import HttpServerEntry, Server, StdioServerEntry
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import Unwritable
+from uraniborg.kernel.store.files import Unwritable
 
 SERVERS: list[Server] = [
     StdioServerEntry("paper-search", "/opt/u/bin/paper-search-mcp"),

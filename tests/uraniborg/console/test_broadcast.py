@@ -9,7 +9,7 @@ import pytest
 
 from uraniborg.console import event_broadcast as event_stream
 from uraniborg.console.event_broadcast import EventBroadcast, TooManyStreams
-from uraniborg.kernel.change_feed import ChangeFeed
+from uraniborg.kernel.store.change_feed import ChangeFeed
 
 
 @pytest.fixture

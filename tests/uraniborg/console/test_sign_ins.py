@@ -14,9 +14,9 @@ from uraniborg.console.request_checks import RequestRates, SignInCheck
 from uraniborg.console.sign_ins import SignInCodeRequired, SignIns
 from uraniborg.console.workers.run_workers import WaitingRuns
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import read_changes
 from uraniborg.kernel.clock import FrozenClock
-from uraniborg.kernel.http_access import NotAuthorized
+from uraniborg.kernel.http.header_checks import NotAuthorized
+from uraniborg.kernel.store.audit_log import read_changes
 
 
 @pytest.fixture

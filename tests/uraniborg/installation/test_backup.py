@@ -26,8 +26,8 @@ from uraniborg.installation.backup import DataUnreadable, restore_backup, write_
 from uraniborg.installation.backup_archive import InvalidBackup
 from uraniborg.installation.doctor import run_checks
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
-from uraniborg.kernel.files import AlreadyExists
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.files import AlreadyExists
+from uraniborg.kernel.store.inbox import Inbox
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ from pflow.config import load_settings
 from universe.config import load_config
 from universe.service.universes import UniverseService
 from universe.store.memory import make_store
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Decision, Inbox
 
 async def write():
     inbox, log = Inbox(), load_settings().home / "checkpoints" / "log.jsonl"
@@ -222,7 +222,7 @@ def test_a_restore_that_is_killed_between_two_moves_is_completed_by_the_next(
 
 def test_data_that_a_server_uses_are_not_replaced(home: Path, tmp_path: Path) -> None:
     write_backup(tmp_path / "b.tar")
-    script = "from uraniborg.kernel.inbox import Inbox; i = Inbox(); i.pending(); print(1, flush=True); input()"
+    script = "from uraniborg.kernel.store.inbox import Inbox; i = Inbox(); i.pending(); print(1, flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout
         server.stdout.readline()

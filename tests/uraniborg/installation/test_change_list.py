@@ -13,7 +13,7 @@ from uraniborg.connect.command import run_connect
 from uraniborg.installation.command import list_changes, print_changes
 from uraniborg.installation.folders_and_settings import change_setting
 from uraniborg.kernel.actors import Actor, get_terminal_actor
-from uraniborg.kernel.change_log import FILE, record_change
+from uraniborg.kernel.store.audit_log import FILE, record_change
 from uraniborg.servers.credentials import AgentCredentials
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")

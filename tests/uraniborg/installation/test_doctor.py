@@ -32,7 +32,7 @@ from universe.store.sqlite import SqliteStore
 from uraniborg.connect.clients import find_client
 from uraniborg.connect.server_entries import list_http_servers
 from uraniborg.installation.doctor import InstallationCheck, run_checks
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 from uraniborg.recordings import QUERY, RECORDING
 from uraniborg.servers.unix_sockets import find_socket, format_socket_url, open_socket
 
@@ -180,7 +180,7 @@ import asyncio
 from universe.config import load_config
 from universe.service.universes import UniverseService
 from universe.store.memory import make_store
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 async def write():
     inbox = Inbox()

@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 from typing import Any
 
-from uraniborg.kernel.http_access import RequestIds
-from uraniborg.kernel.http_connections import Limits
-from uraniborg.kernel.http_server import run_server
+from uraniborg.kernel.http.connection_limits import Limits
+from uraniborg.kernel.http.header_checks import RequestIds
+from uraniborg.kernel.http.uvicorn_server import run_server
 from uraniborg.kernel.logging import configure_logging
 
 LIMITS = Limits(

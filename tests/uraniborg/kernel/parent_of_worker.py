@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from uraniborg.kernel.workers import WorkerProcess, start_worker
+from uraniborg.kernel.processes.worker_dialogue import WorkerProcess, start_worker
 
 
 async def main() -> None:

@@ -8,9 +8,9 @@ import sys
 import pytest
 import typer
 
-from uraniborg.kernel.cli import run_typer_app
-from uraniborg.kernel.command_line import CommandLine
 from uraniborg.kernel.errors import NotFound
+from uraniborg.kernel.terminal.command_runner import run_typer_app
+from uraniborg.kernel.terminal.typer_app import CommandLine
 
 app = CommandLine()
 
@@ -65,8 +65,8 @@ def test_the_help_shown_for_no_arguments_is_not_followed_by_an_error(capsys: pyt
 
 SCRIPT = """
 import os
-from uraniborg.kernel.cli import run_typer_app
-from uraniborg.kernel.command_line import CommandLine
+from uraniborg.kernel.terminal.command_runner import run_typer_app
+from uraniborg.kernel.terminal.typer_app import CommandLine
 app = CommandLine()
 @app.command()
 def tell(whose: str = "stdout") -> None:

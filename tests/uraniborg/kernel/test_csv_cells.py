@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.csv_cells import neutralize_formula, restore_cell
+from uraniborg.kernel.boundary import neutralize_formula, restore_cell
 
 
 @pytest.mark.parametrize(

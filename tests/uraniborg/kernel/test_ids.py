@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uraniborg.kernel.ids import content_id, match_id_prefix, new_id
-from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
+from uraniborg.kernel.language.messages import find_nearest_ids, format_did_you_mean
 
 PARTS = st.lists(st.text() | st.binary(), max_size=5)
 

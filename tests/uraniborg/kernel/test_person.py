@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from uraniborg.kernel.person import get_user_name, read_config
+from uraniborg.kernel.actors import get_user_name, read_config
 
 
 @pytest.fixture(autouse=True)

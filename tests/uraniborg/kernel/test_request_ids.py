@@ -16,16 +16,10 @@ import pytest
 from paper_library.service.live_shelf import WorkerThreads
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
+from uraniborg.kernel.ids import begin_request, bind_context, get_request_id, identify_error, start_request
 from uraniborg.kernel.logging import configure_logging, get_logger
 from uraniborg.kernel.mcp import make_server, make_stateful_app, make_stateless_app, tool
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json, serve_app
-from uraniborg.kernel.request_ids import (
-    begin_request,
-    bind_context,
-    get_request_id,
-    identify_error,
-    start_request,
-)
 
 log = get_logger("test")
 

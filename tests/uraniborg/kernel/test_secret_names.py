@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.secret_names import is_sensitive, mask_patterns
+from uraniborg.kernel.secrets_in_text import is_sensitive, mask_patterns
 
 SECRET_NAMES = [
     *("api_key", "apiKey", "APIKey", "api-key", "apikey", "API-KEY", "x-api-key", "X-API-Key", "OPENAI_API_KEY"),

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uraniborg.kernel import secret_spellings as spellings
-from uraniborg.kernel.secret_spellings import KnownSecrets
+from uraniborg.kernel import secrets_in_text as spellings
+from uraniborg.kernel.secrets_in_text import KnownSecrets
 
 SHORTEST_SECRET = 6
 

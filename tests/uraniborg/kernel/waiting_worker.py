@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 from uraniborg.kernel.errors import NotFound
-from uraniborg.kernel.worker_child import Request, answer_requests
+from uraniborg.kernel.processes.worker_dialogue import WorkerRequest, answer_requests
 
 
-def answer(request: Request[str, Any, Any]) -> Any:
+def answer(request: WorkerRequest[str, Any, Any]) -> Any:
     match request.content:
         case "count":
             for number in range(3):

@@ -3,13 +3,13 @@
 from typing import Any
 
 from tests.uraniborg.old_data.folder import OldData
-from uraniborg.kernel.inbox import Entry, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxEntry
 
 SEARCHES = ("at_strategy", "strategy_rejected", "at_review", "second_strategy", "second_review")
 WORKFLOWS = ("waiting", "asked_again")
 
 
-def entry(old: OldData, entry_id: str) -> Entry:
+def entry(old: OldData, entry_id: str) -> InboxEntry:
     inbox = Inbox(old.data / "inbox.db")
     try:
         return inbox.get(entry_id)

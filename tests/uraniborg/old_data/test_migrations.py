@@ -18,8 +18,8 @@ from universe.service.universes import UniverseService
 from universe.service.verification import verify_log
 from universe.store import sqlite as universes
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel import inbox
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store import inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 LATER = ("9999 later", "CREATE TABLE later (x)")
 

@@ -5,8 +5,8 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
-from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.processes.child_processes import end_process
 from uraniborg.story.agents import Agent
 
 REFUSE = """

@@ -22,8 +22,8 @@ from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
-from uraniborg.kernel.files import Lease
 from uraniborg.kernel.json_values import Json
+from uraniborg.kernel.store.files import Lease
 from uraniborg.kernel.version import version
 from uraniborg.story import worker as runner
 from uraniborg.story.agents import SCREENER, propose_mark

@@ -19,10 +19,10 @@ from paper_library.service.build.shelf_writer import ShelfWriter, stage_replacem
 from paper_library.service.build.stored_entries import EntrySpool, OldShelf, load_known_ids
 from paper_library.store.id_register import get_register_path
 from uraniborg.kernel.actors import Actor, get_process_actor
-from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path
-from uraniborg.kernel.progress import ReportPhase
+from uraniborg.kernel.progress_callbacks import ReportPhase
+from uraniborg.kernel.store.change_feed import ChangeFeed
+from uraniborg.kernel.store.files import display_path
 
 _DISK_ERROR: Final = re.compile(r"io(?:::| )?error|os error|index writer was killed", re.IGNORECASE)
 

@@ -22,8 +22,8 @@ from paper_library.domain.paper_ids import Keys, make_paper_id
 from paper_library.service.build.input_files import InputFile
 from paper_library.service.build.stored_entries import EntrySpool, OldShelf
 from paper_library.store.id_register import IdRegister
-from uraniborg.kernel.progress import ReportPhase
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.language.words import fold_text
+from uraniborg.kernel.progress_callbacks import ReportPhase
 
 _MOST_COMPARED: Final = 20_000
 """The most pairs of titles in one file that are compared; more are not corrections."""

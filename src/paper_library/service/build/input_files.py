@@ -19,8 +19,8 @@ from paper_library.store.id_register import is_register
 from paper_library.store.layout import DATABASE, MANIFEST, resolve_existing, resolve_links
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import is_out_of_room
-from uraniborg.kernel.files import display_path
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.files import display_path
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"))
 """Kernel file systems: their files look regular, and can hold secrets or be endless."""

@@ -16,7 +16,7 @@ from paper_library.service.build.shelf_writer import ShelfWriter
 from paper_library.service.build.stored_entries import OldShelf
 from paper_library.store.id_register import IdRegister
 from paper_library.store.verification import find_differing_fields
-from uraniborg.kernel.progress import ReportPhase
+from uraniborg.kernel.progress_callbacks import ReportPhase
 
 _PROGRESS_INTERVAL: Final = 500
 _MANY_PAPERS: Final = 10_000

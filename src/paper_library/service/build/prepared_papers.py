@@ -28,7 +28,7 @@ from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TRANSLATION, o
 from uraniborg.kernel.bibliography.editorial_notices import find_retraction
 from uraniborg.kernel.boundary import make_encodable, parse_json
 from uraniborg.kernel.errors import is_out_of_room
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.store.files import display_path
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import OutlineHeading, RecordedFields, StoredMetadata

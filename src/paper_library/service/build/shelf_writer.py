@@ -43,10 +43,11 @@ from paper_library.store.layout import (
 )
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.editorial_notices import find_retraction
-from uraniborg.kernel.bibliography.record_ids import is_record_id
+from uraniborg.kernel.bibliography.identifiers import is_record_id
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import (
+from uraniborg.kernel.language.words import fold_text
+from uraniborg.kernel.store.files import (
     display_path,
     hold_lock,
     make_folder,
@@ -56,7 +57,6 @@ from uraniborg.kernel.files import (
     write_atomic,
 )
 from uraniborg.kernel.version import version
-from uraniborg.kernel.words import fold_text
 
 _EXCHANGE: Final = 2
 _HERE: Final = -100  # AT_FDCWD

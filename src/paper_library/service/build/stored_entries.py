@@ -22,7 +22,7 @@ from paper_library.store.id_register import IdRegister, get_register_path
 from paper_library.store.layout import MANIFEST, ORIGINAL, SOURCE, SUMMARY, TEXT_KINDS, TRANSLATION
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import display_path
+from uraniborg.kernel.store.files import display_path
 
 if TYPE_CHECKING:
     from paper_library.domain.replies import StoredMetadata

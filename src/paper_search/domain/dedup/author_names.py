@@ -10,7 +10,7 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from paper_search.domain.dedup.titles import GROUP_WORDS, NO_NAME
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.language.words import fold_text
 
 _AROUND = " .,;:"
 _ET_AL = re.compile(r"(?:\bet\.? ?al|\band others|…)$", re.IGNORECASE)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from paper_search.domain.dedup.author_names import Agreement, compare_authors, match_names
 from paper_search.domain.dedup.records import ComparableRecord
 from paper_search.domain.dedup.titles import TitleDifference, compare_titles
-from uraniborg.kernel.words import STOP_WORDS, split_words
+from uraniborg.kernel.language.words import STOP_WORDS, split_words
 
 _VENUE_WORDS = frozenset(
     ["acm", "annual", "ieee", "international", "intl", "proc", "proceedings", "series", "vol", "volume"]

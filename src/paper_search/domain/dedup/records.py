@@ -10,7 +10,7 @@ from paper_search.domain.dedup.author_names import ParsedAuthorName, parse_peopl
 from paper_search.domain.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
 from uraniborg.kernel.bibliography.identifiers import normalise_doi, normalise_identifiers
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 PREPRINT_DOI = "preprint_doi"
 """The identifier scheme for the DOI of a preprint in a merged paper, beside the DOI of the journal."""

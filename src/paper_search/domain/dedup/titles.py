@@ -10,7 +10,7 @@ from itertools import pairwise
 from rapidfuzz.distance import OSA
 
 from paper_search.editorial_notices import unmark_title
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.words import split_words
 
 
 def _split_set(text: str) -> frozenset[str]:

@@ -18,8 +18,8 @@ from paper_search.domain.intent.vocabulary import (
 )
 from paper_search.domain.query.query_texts import parse_phrase
 from paper_search.models import ConceptBlock, ParsedIntent, TermSuggestion
-from uraniborg.kernel.boolean_query import Node
-from uraniborg.kernel.words import extract_terms, split_words
+from uraniborg.kernel.language.boolean_query import Node
+from uraniborg.kernel.language.words import extract_terms, split_words
 
 MAX_BLOCKS, MAX_VARIANTS = 8, 12
 _AUTHOR_SHARE, _VENUE_SHARE = 0.001, 0.05

@@ -25,8 +25,8 @@ from paper_search.domain.intent.vocabulary import (
     is_generic,
     is_weak,
 )
-from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
-from uraniborg.kernel.words import STOP_WORDS
+from uraniborg.kernel.language.phrase_files import BREAK, PLACEHOLDER
+from uraniborg.kernel.language.words import STOP_WORDS
 
 MAX_CONCEPTS: Final = 12
 MODIFIER: Final = re.compile(rf"(\w{{3,}})-(?:{'|'.join(MODIFIER_ENDINGS)})", re.IGNORECASE)

@@ -26,10 +26,9 @@ from paper_search.domain.intent.vocabulary import Vocabulary, is_counted, is_gen
 from paper_search.domain.query.filters import parse_language
 from paper_search.domain.review_models import YEARS, UserFeedback
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, TermSuggestion
-from uraniborg.kernel.phrase_files import PhraseFile, split_entries
-from uraniborg.kernel.words import STOP_WORDS
-from uraniborg.kernel.years.numbers import get_number_pattern
-from uraniborg.kernel.years.reading import RECENT_YEARS
+from uraniborg.kernel.language.phrase_files import PhraseFile, get_number_pattern, split_entries
+from uraniborg.kernel.language.publication_years import RECENT_YEARS
+from uraniborg.kernel.language.words import STOP_WORDS
 
 NOT_USED: Final = "Not used: "
 """The beginning of the note on clauses of feedback that were not understood."""

@@ -40,10 +40,9 @@ from paper_search.domain.strategies.lint import check_query_text
 from paper_search.domain.strategies.plain_words import find_limits, list_main_terms, parse_query
 from paper_search.domain.strategies.reader import is_strategy, read_strategy
 from paper_search.models import ParsedIntent, SearchConstraints
-from uraniborg.kernel.boolean_query import QUERY_SIGNS, iterate_wanted_terms
-from uraniborg.kernel.field_tags import find_field_tags
-from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
-from uraniborg.kernel.words import STOP_WORDS
+from uraniborg.kernel.language.boolean_query import QUERY_SIGNS, find_field_tags, iterate_wanted_terms
+from uraniborg.kernel.language.phrase_files import BREAK, PLACEHOLDER
+from uraniborg.kernel.language.words import STOP_WORDS
 
 
 def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:

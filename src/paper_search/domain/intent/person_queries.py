@@ -23,9 +23,18 @@ from paper_search.domain.strategies.reader import is_strategy
 from paper_search.domain.strategies.tokens import MAX_STRATEGY_CHARS
 from paper_search.domain.strategies.translation import parse_any_query
 from paper_search.models import ConceptBlock, SearchQuery
-from uraniborg.kernel.boolean_query import OPERATORS, QUERY_SIGNS, AllOf, Node, iterate_wanted_terms, join_all, join_any
-from uraniborg.kernel.field_tags import blank_tags, find_field_tags
-from uraniborg.kernel.phrase_files import BREAK, PhraseFile
+from uraniborg.kernel.language.boolean_query import (
+    OPERATORS,
+    QUERY_SIGNS,
+    AllOf,
+    Node,
+    blank_tags,
+    find_field_tags,
+    iterate_wanted_terms,
+    join_all,
+    join_any,
+)
+from uraniborg.kernel.language.phrase_files import BREAK, PhraseFile
 
 MAX_QUERY_CHARS: Final = 2_000
 """The most characters of a question; a query with operators or field tags may have more."""

@@ -8,8 +8,8 @@ from paper_search.domain.intent.reading import Reading, read_language
 from paper_search.domain.intent.text_cleanup import remove_courtesies
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.filters import to_english_name
-from uraniborg.kernel.phrase_files import BREAK, PhraseFile
-from uraniborg.kernel.years.reading import RECENT_YEARS, describe_years
+from uraniborg.kernel.language.phrase_files import BREAK, PhraseFile
+from uraniborg.kernel.language.publication_years import RECENT_YEARS, describe_years
 
 _PREFERENCES: Final = PhraseFile("paper_search.domain.intent", "data/preferences.txt")
 

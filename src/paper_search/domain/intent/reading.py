@@ -13,11 +13,17 @@ from typing import Final, TypedDict, cast
 from paper_search.domain.intent.vocabulary import make_term_key
 from paper_search.domain.query.filters import parse_language, to_english_name
 from paper_search.models import MAX_RESULTS_CAP, IntentType, SearchConstraints
-from uraniborg.kernel.phrase_files import BREAK, PhraseFile, cut_span, split_entries
-from uraniborg.kernel.text import plural
-from uraniborg.kernel.words import STOP_WORDS
-from uraniborg.kernel.years.numbers import get_number_pattern, parse_number
-from uraniborg.kernel.years.reading import describe_years, is_publication_year, read_years, sort_years
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.language.phrase_files import (
+    BREAK,
+    PhraseFile,
+    cut_span,
+    get_number_pattern,
+    parse_number,
+    split_entries,
+)
+from uraniborg.kernel.language.publication_years import describe_years, is_publication_year, read_years, sort_years
+from uraniborg.kernel.language.words import STOP_WORDS
 
 describe_author = "“{}” was read as an author.".format
 describe_venue = "“{}” was read as a journal or conference.".format

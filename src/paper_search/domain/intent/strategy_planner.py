@@ -48,9 +48,9 @@ from paper_search.models import (
     SourceReport,
     TermSuggestion,
 )
-from uraniborg.kernel.text import plural
-from uraniborg.kernel.words import split_words
-from uraniborg.kernel.years.reading import RECENT_YEARS
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.language.publication_years import RECENT_YEARS
+from uraniborg.kernel.language.words import split_words
 
 _WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
 _NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
-from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
+from uraniborg.kernel.language.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
 _FIRST_PLACEHOLDER: Final = 0xE000
 _MOST_CHARACTERS: Final = 4_000  # longer texts are cut here, so that reading takes bounded time

@@ -13,8 +13,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
-from uraniborg.kernel.phrase_files import PhraseFile, read_function_words
-from uraniborg.kernel.words import STOP_WORDS, extract_terms, split_words
+from uraniborg.kernel.language.phrase_files import PhraseFile, read_function_words
+from uraniborg.kernel.language.words import STOP_WORDS, extract_terms, split_words
 
 Key = tuple[str, ...]
 

@@ -9,9 +9,9 @@ from paper_search.domain.query.identifier_queries import find_matching_identifie
 from paper_search.domain.review_models import ExclusionReason
 from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.models import Paper, PaperCollection, RawPaper, SearchConstraints, SearchMetadata
-from uraniborg.kernel.boolean_query import AnyOf, Node, Term
-from uraniborg.kernel.phrase_files import read_phrase_file
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.boolean_query import AnyOf, Node, Term
+from uraniborg.kernel.language.phrase_files import read_phrase_file
+from uraniborg.kernel.language.words import extract_terms
 
 _ENTRIES: Final = [
     entry.split() for entry in read_phrase_file("paper_search.domain.query", "languages.txt")["languages"]

@@ -13,8 +13,8 @@ from typing import Final
 from paper_search.domain.query.query_texts import format_query, normalise_query, parse_phrase
 from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, SynonymMap
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
-from uraniborg.kernel.words import extract_terms, split_words
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
+from uraniborg.kernel.language.words import extract_terms, split_words
 
 MOST_LEARNED: Final = 12
 """The number of learned blocks that queries use, in the order of the plan."""

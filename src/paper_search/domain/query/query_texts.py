@@ -11,7 +11,16 @@ from paper_search.domain.strategies.reader import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import FieldTerm
 from paper_search.domain.strategies.translation import render_for_pubmed
 from paper_search.models import SearchQuery, SourceKind
-from uraniborg.kernel.boolean_query import OPERATORS, AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
+from uraniborg.kernel.language.boolean_query import (
+    OPERATORS,
+    AllOf,
+    AnyOf,
+    Node,
+    Term,
+    iterate_wanted_terms,
+    join_all,
+    join_any,
+)
 
 _FEWEST_ALTERNATIVES = 3  # that a condition keeps where a query is cut; otherwise the last conditions go
 _MISREAD = OPERATORS | {"ANDNOT", "TO", "NEAR", "ADJ"}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paper_search.domain.intent.vocabulary import estimate_share, is_teachable
 from paper_search.models import ScoredPaper, SearchStrategy, TermSuggestion, Work
-from uraniborg.kernel.words import extract_terms, split_words
+from uraniborg.kernel.language.words import extract_terms, split_words
 
 _RIDGE: Final = 0.11
 _IMBALANCE: Final = 9.8

@@ -38,7 +38,7 @@ from paper_search.domain.relevance.weighted_terms import (
     get_body_text,
 )
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper, Work, WorkType
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 MARKED = "papers marked relevant"
 MODEL_SHARE = 0.85

@@ -15,7 +15,7 @@ from paper_search.domain.intent.reading import Reading, read_language
 from paper_search.domain.query.filters import can_be_within_years, parse_language
 from paper_search.domain.relevance.weighted_terms import Candidate, CandidatePool
 from paper_search.models import ParsedIntent, RelevanceHints, Work
-from uraniborg.kernel.words import STOP_WORDS, extract_terms, split_words
+from uraniborg.kernel.language.words import STOP_WORDS, extract_terms, split_words
 
 CITATION_SHARE = 0.05
 RECENCY_SHARE = 0.03

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 
 from paper_search.models import ParsedIntent, RawPaper, Work
-from uraniborg.kernel.words import extract_terms, split_words
+from uraniborg.kernel.language.words import extract_terms, split_words
 
 _COMMON = """
 able achieve achieved across actual addition additional address affect aim allow analysis analyze application apply

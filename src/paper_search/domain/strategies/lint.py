@@ -24,7 +24,7 @@ from paper_search.domain.strategies.tokens import (
     normalise_signs,
     split_plain_tokens,
 )
-from uraniborg.kernel.boolean_query import OPERATORS, Operator, parse_query
+from uraniborg.kernel.language.boolean_query import OPERATORS, Operator, parse_query
 from uraniborg.kernel.logging import make_printable
 
 _FIELDS_OF_OVID: Final = r"\.(?:ab|fs|hw|kf|kw|lg|mp|pt|sh|ti|tw)(?:,[a-z]{2})*\."

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.domain.strategies.findings import Correction, QueryProblem
-from uraniborg.kernel.boolean_query import MAX_DEPTH, MAX_TURNS, OPERATORS
+from uraniborg.kernel.language.boolean_query import MAX_DEPTH, MAX_TURNS, OPERATORS
 
 
 @dataclass(slots=True)

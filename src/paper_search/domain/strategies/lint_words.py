@@ -7,8 +7,7 @@ from typing import Final
 from paper_search.domain.strategies.findings import Correction, QueryProblem
 from paper_search.domain.strategies.terms import find_field, suggest_tag
 from paper_search.domain.strategies.tokens import LOWER_OPERATORS, QueryToken, find_operator
-from uraniborg.kernel.boolean_query import DISTANCE, split_query_words
-from uraniborg.kernel.field_tags import FieldTag
+from uraniborg.kernel.language.boolean_query import DISTANCE, FieldTag, split_query_words
 
 _REFERENCE: Final = re.compile(r"#\d{1,3}")
 _CURLY: Final = "“”„‟«»＂″"

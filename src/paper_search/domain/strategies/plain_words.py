@@ -9,8 +9,8 @@ from paper_search.domain.strategies.platform_rendering import Changes, note_lost
 from paper_search.domain.strategies.reader import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import Field, FieldTerm
 from paper_search.models import SearchQuery
-from uraniborg.kernel import boolean_query
-from uraniborg.kernel.boolean_query import (
+from uraniborg.kernel.language import boolean_query
+from uraniborg.kernel.language.boolean_query import (
     AllOf,
     AnyOf,
     Node,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from paper_search.domain.strategies.terms import Field, FieldTerm
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, join_all
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term, join_all
 
 _MOST_EXAMPLES: Final = 3
 

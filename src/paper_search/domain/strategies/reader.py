@@ -15,7 +15,7 @@ from paper_search.domain.strategies.tokens import (
     normalise_signs,
     split_strategy_tokens,
 )
-from uraniborg.kernel.boolean_query import MAX_DEPTH, AllOf, Node, Operator, Term, Token, parse_tokens
+from uraniborg.kernel.language.boolean_query import MAX_DEPTH, AllOf, Node, Operator, Term, Token, parse_tokens
 
 MAX_LINES: Final = 200
 """A strategy has fewer lines; a range of line numbers is cut there."""

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from uraniborg.kernel.boolean_query import Term, split_query_words
-from uraniborg.kernel.field_tags import BRACKETED_FIELDS, fold_field_name
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.boolean_query import BRACKETED_FIELDS, Term, fold_field_name, split_query_words
+from uraniborg.kernel.language.messages import find_nearest_name
 
 
 class Field(StrEnum):

@@ -7,8 +7,16 @@ from itertools import pairwise, zip_longest
 from typing import Final, Literal
 
 from paper_search.domain.strategies.terms import Field, FieldTerm, build_field_term, find_field
-from uraniborg.kernel.boolean_query import DISTANCE, MAX_DEPTH, OPERATORS, QUERY_SIGNS, Operator
-from uraniborg.kernel.field_tags import FieldTag, blank_tags, find_field_tags
+from uraniborg.kernel.language.boolean_query import (
+    DISTANCE,
+    MAX_DEPTH,
+    OPERATORS,
+    QUERY_SIGNS,
+    FieldTag,
+    Operator,
+    blank_tags,
+    find_field_tags,
+)
 
 MAX_STRATEGY_CHARS: Final = 20_000
 TokenKind = Literal["phrase", "quote", "tag", "square", "paren", "word"]

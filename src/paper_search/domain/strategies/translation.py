@@ -11,7 +11,7 @@ from paper_search.domain.strategies.platform_rendering import Changes, Platform,
 from paper_search.domain.strategies.reader import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import FieldTerm
 from paper_search.domain.strategies.web_of_science_and_europe_pmc import EUROPE_PMC, WEB_OF_SCIENCE
-from uraniborg.kernel.boolean_query import Node, parse_query
+from uraniborg.kernel.language.boolean_query import Node, parse_query
 
 
 def _render_pubmed_term(term: FieldTerm, _changes: Changes) -> RenderedTerm:

@@ -22,7 +22,7 @@ from paper_search.service.review.reviewer_view import ReviewerView
 from paper_search.service.review.text_trees import TermMatcher, build_text_tree
 from paper_search.store.session_files import SessionStore, read_step
 from paper_search.workflow.skill_interfaces import SearchOutcome
-from uraniborg.kernel.bibliography.short_citations import format_short_authors
+from uraniborg.kernel.bibliography.names import format_short_authors
 from uraniborg.kernel.logging import make_printable
 
 MAX_ABSTRACT_CHARS: Final = 20_000

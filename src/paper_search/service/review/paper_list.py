@@ -22,8 +22,8 @@ from paper_search.service.review.review_replies import (
     ReasonCount,
 )
 from paper_search.service.review.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
-from uraniborg.kernel.bibliography.short_citations import format_short_authors
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.bibliography.names import format_short_authors
+from uraniborg.kernel.language.words import fold_text
 
 Sort = Literal["rank", "score", "year", "title", "status", "source"]
 _STATUS_ORDER: Final = {status: number for number, status in enumerate(ReviewStatus)}

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from paper_search.domain.review_models import PaperDecision, RecordName
 from paper_search.editorial_notices import RetractionReply
 from paper_search.service.checkpoint_replies import Status
-from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.shared_fields import ActorFields
 
 
 class ReviewDecisionReply(TypedDict):

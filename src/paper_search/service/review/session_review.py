@@ -36,8 +36,8 @@ from paper_search.workflow.checkpoints import ResultPayload
 from paper_search.workflow.feedback_checks import refuse_bad_corrections
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.language.messages import find_nearest_ids, format_did_you_mean
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
 
 
 class PaperNotInSession(NotFound):

@@ -12,8 +12,8 @@ from paper_search.domain.strategies.plain_words import parse_search_query
 from paper_search.models import SearchQuery
 from paper_search.service.review.review_replies import TextNodeReply
 from uraniborg.kernel.bibliography.latex import decode_latex
-from uraniborg.kernel.boolean_query import iterate_wanted_terms
-from uraniborg.kernel.words import extract_terms, fold_text
+from uraniborg.kernel.language.boolean_query import iterate_wanted_terms
+from uraniborg.kernel.language.words import extract_terms, fold_text
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _MAX_TERMS: Final = 200

@@ -7,8 +7,8 @@ from paper_search.service.sessions.session import SessionPhase, SessionServices
 from paper_search.service.sessions.session_registry import SessionRegistry
 from paper_search.store.session_state import PART
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.inbox_entries import Position
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.inbox_entries import Position
 
 POLL_S: Final = 0.05
 """The interval at which the work of other processes is polled."""

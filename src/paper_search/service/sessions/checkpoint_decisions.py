@@ -13,9 +13,9 @@ from paper_search.workflow.decisions import CheckedDecision
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.inbox import Decision, Entry, InboxPort
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry, InboxPort
 
 _log = get_logger(__name__)
 
@@ -38,7 +38,7 @@ class Decider:
 class PreparedDecision:
     """A decision that fits its checkpoint, with the marks that are part of it."""
 
-    given: Decision
+    given: InboxDecision
     checked: CheckedDecision
     marks: StoredMarks
 
@@ -53,7 +53,7 @@ class CheckpointDecisions:
     require_person: bool = False
     """Refuse the decisions of agents."""
 
-    def prepare(self, pending: PendingCheckpoint, given: Decision, decider: Decider) -> PreparedDecision:
+    def prepare(self, pending: PendingCheckpoint, given: InboxDecision, decider: Decider) -> PreparedDecision:
         """Return the decision with the stored marks of all reviewers if the checkpoint is a review.
 
         Raise PersonRequired or InvalidDecision; NoteAsksForChange, once, for an approval whose note asks for something.
@@ -70,7 +70,7 @@ class CheckpointDecisions:
             ask_about_note(self.store, checkpoint, checked.note or "", asked)
         return PreparedDecision(given, checked, marks)
 
-    def take(self, query: str, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider) -> Entry:
+    def take(self, query: str, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider) -> InboxEntry:
         """Store the decision, and delete the marks that it contains. Return the entry of the inbox.
 
         The decision is taken also if the marks cannot be deleted: they are part of it, and wait for the next review.

@@ -43,7 +43,7 @@ from paper_search.sources.query_translation import describe_plan, list_source_ch
 from paper_search.store.session_files import SessionStore
 from paper_search.store.session_state import PART, PendingCheckpoint
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload, StrategyPayload
-from uraniborg.kernel.inbox import Entry, InboxPort
+from uraniborg.kernel.store.inbox import InboxEntry, InboxPort
 
 MAX_LISTED_PAPERS: Final = 20
 """The maximum number of papers that a checkpoint lists."""
@@ -219,7 +219,7 @@ def _build_stage_count_fields(counts: Sequence[StageCount], round_number: int) -
     }
 
 
-def add_to_inbox(inbox: InboxPort, store: SessionStore, query: str, pending: PendingCheckpoint) -> Entry:
+def add_to_inbox(inbox: InboxPort, store: SessionStore, query: str, pending: PendingCheckpoint) -> InboxEntry:
     """Add the checkpoint to the inbox and return its entry; an existing entry stays as it is.
 
     Raise SessionNotFound, and leave no entry, if another process has deleted the session.

@@ -20,8 +20,8 @@ from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionActi
 from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
 from paper_search.workflow.input_checks import check_decision_size
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 EDIT_EXAMPLE: Final = (
     '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], "filters": {"year_from": 2018}}'

@@ -6,13 +6,13 @@ from paper_search.store.saved_marks import MarkStore
 from paper_search.store.session_files import SessionFiles, SessionStore
 from paper_search.store.session_state import PendingCheckpoint, SessionState, read_session_state
 from uraniborg.kernel.actors import Actor, describe_actor
-from uraniborg.kernel.inbox import AlreadyDecided, Decision, Entry, Inbox, InboxPort
+from uraniborg.kernel.store.inbox import AlreadyDecided, Inbox, InboxDecision, InboxEntry, InboxPort
 
 __all__ = ["check_answer", "decide", "format_payload"]
 
 
 def check_answer(
-    entry: Entry, given: Decision, *, inbox: InboxPort | None = None, store: SessionStore | None = None
+    entry: InboxEntry, given: InboxDecision, *, inbox: InboxPort | None = None, store: SessionStore | None = None
 ) -> None:
     """Raise InvalidDecision unless the decision fits the entry; AlreadyDecided or SessionNotFound if none can.
 
@@ -22,7 +22,7 @@ def check_answer(
     _prepare(decisions, entry, given, Decider(door=""))
 
 
-def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry:
+def decide(inbox: InboxPort, entry: InboxEntry, given: InboxDecision, door: str, actor: Actor) -> InboxEntry:
     """Store the decision, and return its entry. Raise as `check_answer`, and as the inbox does."""
     decisions = CheckpointDecisions(SessionFiles(), inbox, MarkStore())
     decider = Decider(door, actor, reviewer=describe_actor(actor))
@@ -31,7 +31,7 @@ def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Ac
 
 
 def _prepare(
-    decisions: CheckpointDecisions, entry: Entry, given: Decision, decider: Decider
+    decisions: CheckpointDecisions, entry: InboxEntry, given: InboxDecision, decider: Decider
 ) -> tuple[SessionState, PendingCheckpoint, PreparedDecision]:
     state = read_session_state(decisions.store, decisions.inbox, entry.subject)
     if state.pending is None or state.checkpoint_id != entry.id:

@@ -57,14 +57,14 @@ from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.input_checks import check_query
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.boundary import make_encodable
-from uraniborg.kernel.change_feed import Publisher
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.inbox import Inbox, InboxPort
-from uraniborg.kernel.queued_changes import QueuedChangeFeed
-from uraniborg.kernel.sqlite import DatabaseUnusable
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.change_feed import Publisher
+from uraniborg.kernel.store.inbox import Inbox, InboxPort
+from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
+from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""

@@ -26,8 +26,8 @@ from paper_search.service.sessions.checkpoint_payloads import PAYLOAD_BYTES, bui
 from paper_search.service.sessions.state_summaries import summarize_state
 from paper_search.store.session_state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction
-from uraniborg.kernel.inbox import Decision, Entry, describe_decision
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry, describe_decision
 
 _SHARES: Final = (1.0, 0.6, 0.3, 0.15)
 """Factors for the maximum sizes of the parts of a reply, tried until the reply fits."""
@@ -35,7 +35,10 @@ _ACTIONS: Final = [action.value for action in DecisionAction]
 
 
 def build_reply(
-    state: SessionState, now: datetime, decided_entry: Entry | None = None, sent_decision: Decision | None = None
+    state: SessionState,
+    now: datetime,
+    decided_entry: InboxEntry | None = None,
+    sent_decision: InboxDecision | None = None,
 ) -> SessionReply:
     """Return the state object that search_papers, decide and get_session reply with.
 
@@ -100,7 +103,7 @@ def _build_checkpoint(checkpoint: Checkpoint, share: float) -> CheckpointReply:
     }
 
 
-def _build_earlier_decision(entry: Entry, sent_decision: Decision | None, share: float) -> EarlierDecision:
+def _build_earlier_decision(entry: InboxEntry, sent_decision: InboxDecision | None, share: float) -> EarlierDecision:
     """Return the fields of the earlier decision about a checkpoint."""
     decision, at = entry.decision, entry.decided_at
     return {
@@ -115,13 +118,13 @@ def _build_earlier_decision(entry: Entry, sent_decision: Decision | None, share:
     }
 
 
-def _describe_earlier_decision(entry: Entry, sent_decision: Decision | None) -> str:
+def _describe_earlier_decision(entry: InboxEntry, sent_decision: InboxDecision | None) -> str:
     """Return the message that the decision sent now was not applied, with the earlier one."""
     before = f"This checkpoint was decided before: {describe_decision(entry)}."
     return before if _is_same(entry, sent_decision) else f"NOT APPLIED. {before}"
 
 
-def _is_same(entry: Entry, sent_decision: Decision | None) -> bool:
+def _is_same(entry: InboxEntry, sent_decision: InboxDecision | None) -> bool:
     if sent_decision is None or entry.decision is None:
         return sent_decision is None
     return entry.decision.is_same_as(sent_decision)

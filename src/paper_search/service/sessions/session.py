@@ -37,11 +37,11 @@ from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.skill_interfaces import ProgressFacts
-from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import describe_exception, is_out_of_room
-from uraniborg.kernel.inbox import Entry, InboxPort
 from uraniborg.kernel.logging import get_logger, redact
+from uraniborg.kernel.store.change_feed import Publisher
+from uraniborg.kernel.store.inbox import InboxEntry, InboxPort
 
 Listener = Callable[["WorkflowSession"], Awaitable[None]]
 """Awaited when a session that a call waits for has made progress."""
@@ -213,7 +213,7 @@ class WorkflowSession:
         self._decisions_taken = pending.checkpoint.iteration + 1
         self._handler.set_decision(decision)
 
-    async def accept_entry_or_reopen(self, entry: Entry) -> None:
+    async def accept_entry_or_reopen(self, entry: InboxEntry) -> None:
         """Continue the search with the decision of an inbox entry, if its checkpoint is the pending one.
 
         A decision that does not fit its checkpoint is removed from the inbox, so that it can be decided again.
@@ -410,7 +410,7 @@ def get_pending_or_raise(session: WorkflowSession | None, state: SessionState) -
     return state.pending
 
 
-def _check_entry_or_none(entry: Entry, pending: PendingCheckpoint) -> CheckedDecision | None:
+def _check_entry_or_none(entry: InboxEntry, pending: PendingCheckpoint) -> CheckedDecision | None:
     """Return the checked decision of an inbox entry, or None if it does not fit the checkpoint."""
     assert entry.decision is not None
     try:

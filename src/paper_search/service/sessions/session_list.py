@@ -14,9 +14,9 @@ from paper_search.service.reply_parts import clip_text, dump_as
 from paper_search.service.search_replies import SearchList, SearchSummary, SourceHealth
 from paper_search.store.session_files import SessionStore, read_step
 from paper_search.store.session_state import COMPLETED, FAILED, PART, WAITING, SessionEnd, summarize_session
-from uraniborg.kernel.inbox import InboxPort
-from uraniborg.kernel.sqlite import DatabaseUnusable
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.language.words import fold_text
+from uraniborg.kernel.store.inbox import InboxPort
+from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 Phase = Literal["waiting", "working", "completed", "failed", "unreadable"]
 _PHASES: Final[Mapping[str, Phase]] = {WAITING: "waiting", COMPLETED: "completed", FAILED: "failed"}

@@ -19,11 +19,11 @@ from paper_search.store.session_files import SessionLease, StepCache, read_step
 from paper_search.store.session_state import PART, SessionRequest, SessionState, read_session_state
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.ids import match_id_prefix
+from uraniborg.kernel.language.messages import find_nearest_ids
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.suggestions import find_nearest_ids
+from uraniborg.kernel.store.audit_log import record_change
 
 _PARK_AFTER_S: Final = 60.0
 

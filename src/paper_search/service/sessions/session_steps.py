@@ -21,9 +21,9 @@ from paper_search.service.sessions.session import Listener, SessionServices, Wor
 from paper_search.service.sessions.session_registry import SessionRegistry
 from paper_search.store.session_state import PART, PendingCheckpoint, SessionState
 from paper_search.workflow.checkpoints import Decision
-from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry
-from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.sqlite import DatabaseUnusable
+from uraniborg.kernel.store.inbox import AlreadyDecided, DecisionNotFound, InboxEntry
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 
 class SessionSteps:
@@ -109,7 +109,7 @@ class SessionSteps:
             pause_s = min(1.0, pause_s * 1.2)  # poll a long search less often
 
     def build_reply_or_raise(
-        self, state: SessionState, decided_entry: Entry | None = None, sent_decision: InboxDecision | None = None
+        self, state: SessionState, decided_entry: InboxEntry | None = None, sent_decision: InboxDecision | None = None
     ) -> SessionReply:
         """Return the reply for the state. Raise SessionFailed if the search failed."""
         if state.ended is not None and state.ended.error is not None:
@@ -137,7 +137,7 @@ class SessionSteps:
 
     def _take_decision(
         self, state: SessionState, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider
-    ) -> tuple[Entry, bool]:
+    ) -> tuple[InboxEntry, bool]:
         """Store the decision in the inbox; return the entry, and whether this decision was the first."""
         try:
             return self._decisions.take(state.query, pending, prepared, decider), True

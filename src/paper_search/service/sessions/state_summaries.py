@@ -19,7 +19,7 @@ from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline
 from paper_search.service.reply_parts import clip_text
 from paper_search.store.session_state import SessionState
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload, StrategyPayload
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _NAMED_QUERIES: Final = 3
 """The number of queries that the question about a strategy names; it counts the others."""

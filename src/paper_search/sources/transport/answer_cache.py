@@ -18,8 +18,8 @@ from paper_search.sources.interfaces import Request, Response, Transport
 from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import make_folder, make_private, write_atomic
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.files import make_folder, make_private, write_atomic
 
 _ENTRY = re.compile(r"[a-z0-9_-]*-[0-9a-f]{32}\.json")
 

@@ -24,8 +24,8 @@ from paper_search.sources.transport.answer_cache import (
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
-from uraniborg.kernel.files import display_path, make_folder, write_atomic
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.store.files import display_path, make_folder, write_atomic
 
 MANIFEST: Final = "recording.json"
 _FIELD_LISTS: Final = {"select", "fields"}

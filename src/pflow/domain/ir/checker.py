@@ -16,7 +16,7 @@ from pflow.domain.ir.reference_checks import check_foreign_placeholders, check_r
 from pflow.domain.node_interface import Interface
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

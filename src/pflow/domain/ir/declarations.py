@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pflow.domain.diagnostics import CheckerDiagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.domain.ir.model import BatchSettings, Input, Output, Retry
 from pflow.domain.value_conversion import try_coerce_value
+from uraniborg.kernel.language.messages import find_nearest_name
 from uraniborg.kernel.redaction import is_sensitive
-from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pflow.domain.ir.model import ERROR_ACTION, Edge, Workflow
 from pflow.errors import InvalidWorkflow
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import RunGraph

@@ -11,7 +11,7 @@ from pflow.domain.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node, has_
 from pflow.domain.node_interface import Interface, Param
 from pflow.domain.template_references import find_templates
 from pflow.domain.value_conversion import can_coerce_param, try_coerce_param, try_coerce_value
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject

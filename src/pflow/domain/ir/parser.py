@@ -17,7 +17,7 @@ from pflow.domain.ir.declarations import (
 )
 from pflow.domain.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.domain.node_interface import EFFECTS
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -24,7 +24,7 @@ from pflow.domain.ir.model import (
 )
 from pflow.domain.node_interface import Interface
 from pflow.domain.template_references import TemplateReference, iter_references
-from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.language.messages import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pflow.errors import PflowError, RunCancelled, RunInterrupted
-from uraniborg.kernel.files import make_private_folder, write_atomic
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.files import make_private_folder, write_atomic
 
 T = TypeVar("T")
 

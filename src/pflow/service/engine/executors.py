@@ -11,7 +11,7 @@ from pflow.domain.node import Closable, Function, NodeContext, Returned, SharedO
 from pflow.domain.node_interface import Interface
 from pflow.domain.redaction import Secrets
 from pflow.service.engine.cancellation import CANCEL_TIMEOUT_S
-from uraniborg.kernel.request_ids import bind_context
+from uraniborg.kernel.ids import bind_context
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject

@@ -19,9 +19,9 @@ from pflow.domain.template_references import Scope, TemplateReference
 from pflow.domain.template_resolution import Resolution, TruncatedOutput
 from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunInterrupted, SecurityError
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
-from uraniborg.kernel.files import make_private_folder, open_private
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK
+from uraniborg.kernel.store.files import make_private_folder, open_private
 
 if TYPE_CHECKING:
     from pflow.service.run_replies import EndedRun, ResumeState, RunError

@@ -21,14 +21,14 @@ from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.clock import format_iso, format_now
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
-from uraniborg.kernel.sqlite import DatabaseNewer
+from uraniborg.kernel.store.sqlite import DatabaseNewer
 
 if TYPE_CHECKING:
     from pflow.domain.ir.model import Node
     from pflow.domain.run_events import ProgressOutput, StepResult
     from pflow.service.run_replies import RunGraph
-    from uraniborg.kernel.change_feed import Publisher
     from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.kernel.store.change_feed import Publisher
 
 
 _NOT_RECORDED_HINT: Final = "Free disk space in the pflow home or correct its permissions, then run the workflow again."

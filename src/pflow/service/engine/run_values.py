@@ -11,9 +11,9 @@ from pflow.domain.template_resolution import Resolution, Scope
 from pflow.domain.value_conversion import try_coerce_param, try_coerce_value
 from pflow.errors import InvalidInputs, NodeFailed, TemplateUnresolved
 from uraniborg.kernel.boundary import make_encodable
+from uraniborg.kernel.language.messages import find_nearest_name
 from uraniborg.kernel.logging import MASK
 from uraniborg.kernel.redaction import is_sensitive
-from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

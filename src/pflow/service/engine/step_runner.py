@@ -29,7 +29,7 @@ from pflow.store.resume_journal import StoredResult
 from pflow.store.run_recorder import RunRecorder
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -12,9 +12,8 @@ from universe.errors import MalformedRequest
 from universe.service.jobs.job_service import JobService
 from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
-from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
+from uraniborg.kernel.http.secure_app import add_error_handlers, add_routes, add_validation_handler
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.reply_route import add_routes
 from uraniborg.kernel.version import version
 
 ROUTERS: Final = (

@@ -19,9 +19,9 @@ from universe.service.universes import UniverseService
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.errors import ErrorBody
-from uraniborg.kernel.http_access import BodyTooLarge
+from uraniborg.kernel.http.header_checks import BodyTooLarge
+from uraniborg.kernel.http.secure_app import ReplyRoute
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.reply_route import ReplyRoute
 
 
 async def read_json(request: Request, limit: int, *, allow_empty: bool = False) -> Any:

@@ -23,8 +23,7 @@ from universe.service.reply_encoding import (
 )
 from universe.service.universes import UniverseView
 from universe.store.interface import UniverseRecord
-from uraniborg.kernel.json_schemas import JsonSchema
-from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.json_values import JsonObject, JsonSchema
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"

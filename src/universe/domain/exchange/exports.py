@@ -13,7 +13,7 @@ from universe.domain.exchange.tables import render_votable
 from universe.domain.nbody.initial_conditions import InitialConditions
 from universe.domain.state import Plain
 from universe.domain.units_and_dates import G
-from uraniborg.kernel.csv_cells import neutralize_formula, neutralize_formulas
+from uraniborg.kernel.boundary import neutralize_formula, neutralize_formulas
 from uraniborg.kernel.errors import InvalidInput
 
 ExportFormat = Literal["json", "csv", "votable", "rebound", "rebound-csv"]

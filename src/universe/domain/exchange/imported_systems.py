@@ -20,7 +20,7 @@ from universe.domain.systems.stated_orbit_conversion import ConvertedOrbit
 from universe.domain.units_and_dates import SOLAR_MASS_IN_KG, convert_unit
 from universe.errors import ImportRefused
 from universe.service.replies import NewUniverse
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 
 class SkippedRow(TypedDict):

@@ -11,8 +11,7 @@ from typing import Any, Final, cast
 from xml.sax.saxutils import escape, quoteattr
 
 from universe.errors import ImportRefused
-from uraniborg.kernel.boundary import parse_json
-from uraniborg.kernel.csv_cells import restore_cell
+from uraniborg.kernel.boundary import parse_json, restore_cell
 from uraniborg.kernel.json_values import JsonObject
 
 MAX_BYTES: Final = 64_000_000

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from universe.domain.generate.grammar import TOPOLOGIES, Topology
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
-from uraniborg.kernel.suggestions import find_nearest_names
+from uraniborg.kernel.language.messages import find_nearest_names
 
 Style = Literal["sparse", "solarLike", "crowded", "superDenseExperimental"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)

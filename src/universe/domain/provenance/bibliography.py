@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
+from uraniborg.kernel.bibliography.plain_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference
 from uraniborg.kernel.json_values import Json
+from uraniborg.kernel.shared_fields import ActorFields
 
 _TEXTS: Final = ("title", "venue", "doi", "arxiv", "url")
 _MOST_NAMES: Final = 20
@@ -65,7 +65,7 @@ def format_bibtex(sources: Iterable[CitedSource]) -> str:
     A source with a venue is an `@article`, any other a `@misc`. Keys are the ids in ASCII, no two the same; `note`
     lists what was taken from the source. Does not raise: any text stays inside its field.
     """
-    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex  # imports bibtexparser and pylatexenc
+    from uraniborg.kernel.bibliography.reference_writers import write_bibtex  # imports bibtexparser and pylatexenc
 
     keys: set[str] = set()
     references = [_make_reference(source, _make_and_record_unique_key(source.id, keys)) for source in sources]

@@ -18,14 +18,14 @@ from universe.service.universes import UniverseService
 from universe.store.interface import LogChange
 from universe.store.log_encoding import make_author
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_feed import NullPublisher, Publisher
-from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import Lease
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.queued_changes import QueuedChangeFeed
-from uraniborg.kernel.suggestions import find_nearest_ids
+from uraniborg.kernel.language.messages import find_nearest_ids
+from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.change_feed import NullPublisher, Publisher
+from uraniborg.kernel.store.files import Lease
+from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 FEED_KIND: Final = "nbody-job"
 MAX_RUNNING: Final = 2

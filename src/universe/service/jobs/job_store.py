@@ -27,9 +27,9 @@ from universe.service.reply_encoding import dump_actor
 from universe.store.interface import Store
 from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import Lease, make_folder
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.sqlite import connect, migrate, transaction, translate_read_errors
+from uraniborg.kernel.store.files import Lease, make_folder
+from uraniborg.kernel.store.sqlite import connect, migrate, transaction, translate_read_errors
 
 if TYPE_CHECKING:
     from universe.service.jobs.measurement import Measurement

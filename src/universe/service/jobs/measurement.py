@@ -26,7 +26,7 @@ from universe.service.jobs.options_and_replies import (
     parse_job_options,
 )
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.progress import ReportFraction
+from uraniborg.kernel.progress_callbacks import ReportFraction
 
 MAX_TRAJECTORY: Final = 250_000
 """Bodies times stored times of a trajectory: 6 MB."""

@@ -8,11 +8,9 @@ from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
 from universe.errors import MalformedRequest
-from uraniborg.kernel.actor_fields import ActorFields
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.errors import make_invalid_input
-from uraniborg.kernel.json_schemas import JsonSchema
-from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.json_values import JsonObject, JsonSchema
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
 
 JobKind = Literal["nbody", "transits", "rv"]
 KINDS: Final[tuple[JobKind, ...]] = ("nbody", "transits", "rv")

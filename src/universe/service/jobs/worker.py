@@ -11,7 +11,7 @@ from universe.service.jobs.job_store import JobStore
 from universe.service.jobs.measurement import measure
 from universe.service.jobs.options_and_replies import parse_job_options
 from uraniborg.kernel.clock import format_now
-from uraniborg.kernel.worker_child import Request, answer_requests
+from uraniborg.kernel.processes.worker_dialogue import WorkerRequest, answer_requests
 
 _NICENESS = 5
 
@@ -34,7 +34,7 @@ def main() -> None:
     answer_requests(_compute)
 
 
-def _compute(request: Request[JobRequest, float, JobEnd]) -> JobEnd:
+def _compute(request: WorkerRequest[JobRequest, float, JobEnd]) -> JobEnd:
     store = JobStore(Path(request.content["path"]))
     try:
         job = store.get(request.content["id"])

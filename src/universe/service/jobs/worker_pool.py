@@ -15,7 +15,7 @@ from universe.service.jobs.job_store import JobStore, StoredJob
 from universe.service.jobs.options_and_replies import JobError
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.kernel.processes.worker_dialogue import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 
 if TYPE_CHECKING:
     from universe.service.jobs.worker import JobEnd, JobRequest

@@ -12,7 +12,7 @@ from uraniborg.console.replies import AnyChange, Health, PersonName, RunningCoun
 from uraniborg.console.services import Services
 from uraniborg.console.sign_ins import MAX_NAME_CHARS, NewKey
 from uraniborg.kernel.clock import format_iso
-from uraniborg.kernel.http_access import read_bearer_token
+from uraniborg.kernel.http.header_checks import read_bearer_token
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from uraniborg.inbox_replies import (
     summarize_questions,
 )
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, Inbox, Position, State
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, Position, State
 
 _POSITION_DIGITS: Final = 18
 """Digits of a position that SQLite can compare."""
@@ -74,7 +74,7 @@ async def decide_question(
     note: Annotated[str | None, Body()] = None,
 ) -> AnyQuestion:
     """Store the decision, as `uraniborg decide` does. The first decision is final; another one gets 409."""
-    decision = Decision(action=action, data=data, note=note)
+    decision = InboxDecision(action=action, data=data, note=note)
     entry = await asyncio.to_thread(check_and_decide, inbox, entry_id, decision, DOOR, actor)
     return describe_question(entry)
 

@@ -28,9 +28,9 @@ from uraniborg.installation.replies import (
     SourceList,
 )
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.call_log import list_calls
 from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
+from uraniborg.kernel.store.tool_call_log import list_calls
 
 if TYPE_CHECKING:
     from uraniborg.servers.process import PartServer

@@ -30,8 +30,8 @@ from uraniborg.console.replies import RunApprovals, RunProgress
 from uraniborg.console.services import Services
 from uraniborg.inbox_replies import describe_approvals
 from uraniborg.kernel.errors import Conflict
-from uraniborg.kernel.inbox import DecisionNotFound, Entry, Inbox
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.store.inbox import DecisionNotFound, Inbox, InboxEntry
 
 
 def add_question_states(inbox: Inbox, runs: Sequence[RunSummary]) -> None:
@@ -53,10 +53,10 @@ def find_approval_id(run: RunSummary) -> str | None:
     return run["error"].get("approval_id") if run["error"] and run["status"] == "waiting" else None
 
 
-def _read_settled_entries(inbox: Inbox, ids: Sequence[str]) -> dict[str, Entry | None]:
+def _read_settled_entries(inbox: Inbox, ids: Sequence[str]) -> dict[str, InboxEntry | None]:
     """Return the entries by their ids; None for those that wait for a decision. Deleted ones are left out."""
     missing = inbox.missing(ids)
-    entries: dict[str, Entry | None] = {one: None for one in ids if one not in missing}
+    entries: dict[str, InboxEntry | None] = {one: None for one in ids if one not in missing}
     entries |= {entry.id: entry for entry in inbox.settled(ids)}
     for one in missing:
         with suppress(DecisionNotFound):
@@ -64,7 +64,7 @@ def _read_settled_entries(inbox: Inbox, ids: Sequence[str]) -> dict[str, Entry |
     return entries
 
 
-def _describe_answer(entry: Entry) -> QuestionAnswer | None:
+def _describe_answer(entry: InboxEntry) -> QuestionAnswer | None:
     if entry.decision is None:
         return None
     return {
@@ -141,7 +141,7 @@ async def compare_runs(
 async def list_run_approvals(services: Services, run_id: RunId) -> RunApprovals:
     """Return the questions that a run and the runs before it asked, with the answers."""
 
-    def find_approvals() -> list[Entry]:
+    def find_approvals() -> list[InboxEntry]:
         lineage = services.workflows.history.list_lineage(run_id)
         entries = services.runs.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS).entries
         return [entry for entry in entries if entry.payload.get("lineage") in lineage]

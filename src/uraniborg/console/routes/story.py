@@ -9,8 +9,8 @@ from starlette.responses import FileResponse
 from uraniborg.console.api import Sender, make_router
 from uraniborg.console.services import Services
 from uraniborg.kernel.errors import NotFound
-from uraniborg.kernel.files import confine_path
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.store.files import confine_path
 from uraniborg.story.steps import StoryState, StoryStepWithResult
 
 StepName = Annotated[str, Path(max_length=50, description="The id of a step.")]

@@ -19,12 +19,12 @@ from pflow.service.history import ChangeRecord
 from pflow.service.run_replies import EndedRun, RunRequest, StartedRun
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
-from uraniborg.kernel.files import make_private_folder
-from uraniborg.kernel.inbox import DecisionNotFound, Inbox
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.processes.worker_dialogue import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.kernel.store.files import make_private_folder
+from uraniborg.kernel.store.inbox import DecisionNotFound, Inbox
 from uraniborg.servers.shared_file import SharedFile
 
 _MAX_WAITING: Final = 1_000

@@ -10,11 +10,11 @@ from fastapi import FastAPI
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import ACTOR, Actor
-from uraniborg.kernel.http_access import JSON, make_error_response
+from uraniborg.kernel.http.header_checks import JSON, make_error_response
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.workers import Reply, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.kernel.processes.worker_dialogue import WorkerEnded, WorkerProcess, WorkerReply, start_worker
+from uraniborg.kernel.shared_fields import ActorFields
 
 _START_S: Final = 60.0
 _STOP_S: Final = 15.0
@@ -113,7 +113,7 @@ class SearchWorkerProcess:
         headers: Headers = (),
         body: bytes = b"",
         actor: Actor | None = None,
-    ) -> Reply[SearchResponse]:
+    ) -> WorkerReply[SearchResponse]:
         """Return the response of the worker. Raise SearchWorkerEnded."""
         await self.wait_until_ready()
         request: SearchRequest = {

@@ -14,8 +14,8 @@ from paper_search.service.sessions import SessionManager
 from paper_search.service.sessions.session_list import SessionList
 from paper_search.store.session_state import SessionState
 from uraniborg.console.workers.shelf_builds import ShelfBuilds
-from uraniborg.kernel.change_feed import Change
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.change_feed import Change
+from uraniborg.kernel.store.inbox import Inbox
 
 _MAX_SESSIONS: Final = 500
 _NEW_ROUND: Final = ("query_building", "searching")

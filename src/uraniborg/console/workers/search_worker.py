@@ -26,17 +26,17 @@ from uraniborg.console.workers.search_process import (
 from uraniborg.console.workers.search_services import SearchServices, SourceProgressLog
 from uraniborg.console.workers.shelf_builds import ShelfBuilds
 from uraniborg.kernel.actors import ACTOR, Actor
-from uraniborg.kernel.http_access import RequestIds
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.http.header_checks import RequestIds
 from uraniborg.kernel.logging import configure_logging, get_logger
-from uraniborg.kernel.worker_child import Parent, Request
+from uraniborg.kernel.processes.worker_dialogue import Parent, WorkerRequest
+from uraniborg.kernel.store.inbox import Inbox
 from uraniborg.servers.credential_check import require_credential
 from uraniborg.servers.process import PartServer, PartServers
 
 BODY_LIMIT: Final = 2_000_000
 """The maximum size of a request, in bytes."""
 
-_Request: TypeAlias = Request[SearchRequest, None, SearchResponse]
+_Request: TypeAlias = WorkerRequest[SearchRequest, None, SearchResponse]
 
 _log = get_logger(__name__)
 
@@ -91,8 +91,8 @@ async def _serve(parent: Parent, port: int) -> None:
 
 async def _make_mcp_app(part: PartServer) -> ASGIApp:
     from paper_search import mcp_server
-    from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
-    from uraniborg.kernel.http_config import HttpConfig
+    from uraniborg.kernel.http.config import HttpConfig
+    from uraniborg.kernel.http.secure_app import StoppableApp, list_origins, secure_app
     from uraniborg.kernel.mcp import make_stateful_app
 
     config = HttpConfig(port=part.port)

@@ -11,16 +11,15 @@ from typing_extensions import TypedDict
 
 from paper_library.config import load_config
 from paper_library.store.layout import read_manifest
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor, get_process_actor
-from uraniborg.kernel.change_feed import Publisher
-from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.errors import Conflict, InvalidInput, UraniborgError
-from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.logging import get_logger, make_printable
-from uraniborg.kernel.queued_changes import QueuedChangeFeed
+from uraniborg.kernel.processes.worker_dialogue import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
+from uraniborg.kernel.store.change_feed import Publisher
+from uraniborg.kernel.store.files import make_private_folder, write_atomic
+from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 if TYPE_CHECKING:
     from uraniborg.console.workers.shelf_worker import ShelfProgress, ShelfReport, ShelfRequest

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from paper_library.service.build.builder import build_shelf
-from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import read_actor
-from uraniborg.kernel.worker_child import Request, answer_requests
+from uraniborg.kernel.processes.worker_dialogue import WorkerRequest, answer_requests
+from uraniborg.kernel.shared_fields import ActorFields
 
 _LEAST_PAUSE_S: Final = 0.2
 
@@ -34,7 +34,7 @@ class ShelfReport(TypedDict):
 class _BuildProgress:
     """Reports the progress of a build, a few times a second at most."""
 
-    def __init__(self, request: Request[ShelfRequest, ShelfProgress, ShelfReport]) -> None:
+    def __init__(self, request: WorkerRequest[ShelfRequest, ShelfProgress, ShelfReport]) -> None:
         self._request = request
         self._last_phase = ""
         self._last_time = 0.0
@@ -46,7 +46,7 @@ class _BuildProgress:
             self._request.report_progress({"phase": phase, "done": done, "total": total})
 
 
-def _build(request: Request[ShelfRequest, ShelfProgress, ShelfReport]) -> ShelfReport:
+def _build(request: WorkerRequest[ShelfRequest, ShelfProgress, ShelfReport]) -> ShelfReport:
     papers, target = Path(request.content["papers"]), Path(request.content["shelf"])
     actor = read_actor(request.content["actor"])
     old = target if target.exists() else None

@@ -27,9 +27,8 @@ try:
         report_progress,
     )
     from uraniborg.kernel.mcp.decorators import prompt, resource, tool
-    from uraniborg.kernel.mcp.foreign_text import Origin, explain_mark
-    from uraniborg.kernel.mcp.replies import EncodedReply, ErrorReply
-    from uraniborg.kernel.mcp.resources import Listed
+    from uraniborg.kernel.mcp.prompts_and_resources import Listed
+    from uraniborg.kernel.mcp.replies import EncodedReply, ErrorReply, Origin, explain_mark
     from uraniborg.kernel.mcp.server import Server, make_server
 except ModuleNotFoundError as missing:
     if (missing.name or "").split(".")[0] not in {"mcp", "starlette"}:
@@ -37,9 +36,9 @@ except ModuleNotFoundError as missing:
     raise MissingExtra("mcp", "An MCP server") from missing
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.hosts import LOOPBACK
+    from uraniborg.kernel.http.config import LOOPBACK
     from uraniborg.kernel.mcp.dialogs import Dialog, Form, can_ask_person, find_dialog, open_dialog
-    from uraniborg.kernel.mcp.http import make_stateful_app, make_stateless_app
+    from uraniborg.kernel.mcp.http_apps import make_stateful_app, make_stateless_app
     from uraniborg.kernel.mcp.subscriptions import Subscriptions, add_subscriptions
 
 __all__ = [
@@ -73,12 +72,12 @@ __all__ = [
 _LOADED_WHEN_USED: Final = {
     "Dialog": "uraniborg.kernel.mcp.dialogs",
     "Form": "uraniborg.kernel.mcp.dialogs",
-    "LOOPBACK": "uraniborg.kernel.hosts",
+    "LOOPBACK": "uraniborg.kernel.http.config",
     "Subscriptions": "uraniborg.kernel.mcp.subscriptions",
     "can_ask_person": "uraniborg.kernel.mcp.dialogs",
     "find_dialog": "uraniborg.kernel.mcp.dialogs",
-    "make_stateful_app": "uraniborg.kernel.mcp.http",
-    "make_stateless_app": "uraniborg.kernel.mcp.http",
+    "make_stateful_app": "uraniborg.kernel.mcp.http_apps",
+    "make_stateless_app": "uraniborg.kernel.mcp.http_apps",
     "add_subscriptions": "uraniborg.kernel.mcp.subscriptions",
     "open_dialog": "uraniborg.kernel.mcp.dialogs",
 }

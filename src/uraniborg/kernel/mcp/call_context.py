@@ -1,5 +1,6 @@
-"""Let a tool know its call: the client, its actor, a way to report progress, and whether it was cancelled."""
+"""The client of a call: its actor, reports of progress, cancellation, and requests of the server to the client."""
 
+import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -9,8 +10,12 @@ from typing import Any
 import anyio
 from mcp.server.lowlevel.server import request_ctx
 from mcp.server.session import ServerSession
+from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCResponse
+from pydantic import ValidationError
 
 from uraniborg.kernel.actors import ACTOR, Actor
+from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.logging import get_logger
 
 _MOST_CHARS = 100
 
@@ -45,14 +50,14 @@ def get_dialog_actor() -> Actor:
 
 
 @dataclass
-class _Listener:
+class _ProgressListener:
     session: ServerSession
     token: str | int
     request_id: str
     is_active: bool = True
 
 
-_listener: ContextVar[_Listener | None] = ContextVar("progress listener", default=None)
+_listener: ContextVar[_ProgressListener | None] = ContextVar("progress listener", default=None)
 
 
 async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -90,11 +95,11 @@ def enable_progress() -> Generator[None]:
             listener.is_active = False
 
 
-def _find_listener() -> _Listener | None:
+def _find_listener() -> _ProgressListener | None:
     request = request_ctx.get(None)
     if request is None or request.meta is None or request.meta.progressToken is None:
         return None
-    return _Listener(request.session, request.meta.progressToken, str(request.request_id))
+    return _ProgressListener(request.session, request.meta.progressToken, str(request.request_id))
 
 
 _responder: ContextVar[Any] = ContextVar("responder", default=None)
@@ -116,3 +121,55 @@ def enable_cancellation() -> Generator[None]:
         yield
     finally:
         _responder.reset(reset)
+
+
+Response = JSONRPCResponse | JSONRPCError
+
+_log = get_logger(__name__)
+
+
+class ClientRequests:
+    """The requests to one client that have no response yet, each with an id of its own."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, asyncio.Future[Response | None]] = {}
+        self._count = 0
+        self._is_closed = False
+
+    def open(self) -> tuple[int, asyncio.Future[Response | None]]:
+        """Return the id of a new request, and its future response: None if no response can follow."""
+        self._count += 1
+        response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
+        self._open[str(self._count)] = response
+        response.add_done_callback(lambda _, key=str(self._count): self._open.pop(key, None))
+        if self._is_closed:
+            response.set_result(None)
+        return self._count, response
+
+    def receive(self, response: Response) -> None:
+        """Pass the response to its request. Ignore a response to a request that is not open."""
+        request = self._open.get(str(response.id))
+        if request is None or request.done():
+            _log.debug("a response to a request that is not open was ignored", id=str(response.id)[:80])
+        else:
+            request.set_result(response)
+
+    def close(self) -> None:
+        """End the requests: the client can send no more responses."""
+        self._is_closed = True
+        for request in list(self._open.values()):
+            if not request.done():
+                request.set_result(None)
+
+
+def parse_response(message: JsonObject) -> Response | None:
+    """Return the response in `message`; an error in place of a malformed one, and None if that has no valid id."""
+    try:
+        return (JSONRPCError if "error" in message else JSONRPCResponse).model_validate(message)
+    except ValidationError:
+        given: Any = message.get("id")
+        _log.warning("a response of the client is malformed", id=str(given)[:80])
+        if not isinstance(given, str | int):
+            return None
+        error = ErrorData(code=INVALID_REQUEST, message="The response is malformed.")
+        return JSONRPCError(jsonrpc="2.0", id=given, error=error)

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from mcp import types
 
-from uraniborg.kernel.mcp.arguments import AsyncFunction
-from uraniborg.kernel.mcp.foreign_text import Origin
-from uraniborg.kernel.mcp.prompts import Prompt, Values
+from uraniborg.kernel.mcp.prompts_and_resources import Prompt, Values
+from uraniborg.kernel.mcp.replies import Origin
 from uraniborg.kernel.mcp.server import Failed, Server
+from uraniborg.kernel.mcp.tool_calls import AsyncFunction
 
 Function = TypeVar("Function", bound=AsyncFunction)
 

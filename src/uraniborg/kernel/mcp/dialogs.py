@@ -20,11 +20,11 @@ from mcp.types import ElicitResult, JSONRPCError, JSONRPCMessage, JSONRPCNotific
 from pydantic import ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.mcp.call_context import is_cancelled
 from uraniborg.kernel.mcp.session import ClientConnection, get_current_connection
+from uraniborg.kernel.store.inbox import DecisionNotFound, InboxPort
 
 DOOR: Final = "client"
 """The interface of a decision that a person made in a dialog of their client."""

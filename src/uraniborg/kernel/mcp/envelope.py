@@ -23,9 +23,9 @@ from mcp.types import (
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject, encode_json
-from uraniborg.kernel.mcp.jsonrpc import Request
+from uraniborg.kernel.mcp.http_guard import Headers, UnsupportedVersion
+from uraniborg.kernel.mcp.jsonrpc import RpcRequest
 from uraniborg.kernel.mcp.replies import RESOURCE_NOT_FOUND, make_error_data
-from uraniborg.kernel.mcp.request_checks import Headers, UnsupportedVersion
 
 ENVELOPE_VERSION: Final = "2026-07-28"
 STATELESS_VERSIONS: Final = (*SUPPORTED_PROTOCOL_VERSIONS, ENVELOPE_VERSION)
@@ -89,7 +89,7 @@ def find_version_problem(message: Any, version: str) -> ErrorData | None:
     return _add_data(error, supported=STATELESS_VERSIONS, requested=version)
 
 
-def check_envelope(request: Request, headers: Headers) -> None:
+def check_envelope(request: RpcRequest, headers: Headers) -> None:
     """Raise McpError unless the request has its envelope. `find_version_problem` has compared the versions."""
     meta = _get_meta({"params": request.params})
     if _VERSION not in meta or not isinstance(meta.get(_CAPABILITIES), dict):
@@ -107,7 +107,7 @@ def check_envelope(request: Request, headers: Headers) -> None:
         raise McpError(_make_mismatch("Mcp-Name", f"params.{parameter}"))
 
 
-def remove_envelope(request: Request) -> Request:
+def remove_envelope(request: RpcRequest) -> RpcRequest:
     """Return the request as older versions send it."""
     params = {name: value for name, value in (request.params or {}).items() if name != "_meta"}
     return request._replace(params=params or None)
@@ -135,7 +135,7 @@ def encode_discovery(described: InitializeResult) -> bytes:
     return encode_json({"supportedVersions": STATELESS_VERSIONS, **fields})
 
 
-def adapt_failure(failure: ErrorData, request: Request) -> ErrorData:
+def adapt_failure(failure: ErrorData, request: RpcRequest) -> ErrorData:
     """Return the error with the code and data of this version: an unknown resource is an invalid parameter."""
     if failure.code != RESOURCE_NOT_FOUND:
         return failure

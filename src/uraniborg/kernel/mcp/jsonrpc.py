@@ -32,20 +32,20 @@ class InvalidJson(InvalidInput):
         )
 
 
-class Answer(NamedTuple):
+class RpcAnswer(NamedTuple):
     """The reply to a body: bytes of JSON or none, and the HTTP status."""
 
     status: int
     body: bytes
 
 
-NO_ANSWER: Final = Answer(202, b"")
+NO_ANSWER: Final = RpcAnswer(202, b"")
 _ABSENT: Final = object()
 _SCANNED: Final = 4_096
 _ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*(?:,|$)')
 
 
-class Request(NamedTuple):
+class RpcRequest(NamedTuple):
     id: RequestId
     method: str
     params: JsonObject | None
@@ -56,7 +56,7 @@ def parse_body(body: bytes) -> Any:
     return from_json(body)
 
 
-def answer_unreadable(body: bytes) -> Answer:
+def answer_unreadable(body: bytes) -> RpcAnswer:
     """Return the reply to a body that `parse_body` cannot parse, with the id of the request if it can be found."""
     message: Any = None
     try:
@@ -66,10 +66,10 @@ def answer_unreadable(body: bytes) -> Answer:
     except ValueError:
         pass
     request = parse_request(cast("JsonObject", message)) if isinstance(message, dict) else None
-    if isinstance(request, Request) and is_encodable(str(request.id)):
+    if isinstance(request, RpcRequest) and is_encodable(str(request.id)):
         refusal = UnacceptableParameters(make_encodable(request.method))
-        return Answer(200, encode_refusal(request.id, refusal, INVALID_PARAMS))
-    return Answer(400, encode_refusal(None, InvalidJson(), PARSE_ERROR))
+        return RpcAnswer(200, encode_refusal(request.id, refusal, INVALID_PARAMS))
+    return RpcAnswer(400, encode_refusal(None, InvalidJson(), PARSE_ERROR))
 
 
 def find_outermost_id(text: str) -> RequestId | None:
@@ -80,13 +80,13 @@ def find_outermost_id(text: str) -> RequestId | None:
     return json.loads(found[1]) if found else None
 
 
-def parse_request(message: JsonObject) -> Request | Answer:
+def parse_request(message: JsonObject) -> RpcRequest | RpcAnswer:
     """Return the request in `message`, or the reply to a message that is not a request; empty for notifications."""
     method, params, request_id = message.get("method"), message.get("params"), message.get("id", _ABSENT)
     if message.get("jsonrpc") == "2.0":
         if type(method) is str and (params is None or type(params) is dict):
             if type(request_id) is str or type(request_id) is int:
-                return Request(request_id, method, params)
+                return RpcRequest(request_id, method, params)
             if request_id is _ABSENT:
                 return NO_ANSWER
         elif "method" not in message and ("result" in message or "error" in message):
@@ -94,10 +94,10 @@ def parse_request(message: JsonObject) -> Request | Answer:
     return answer_invalid_message(request_id)
 
 
-def answer_invalid_message(request_id: Any = None, error: InvalidMessage | None = None) -> Answer:
+def answer_invalid_message(request_id: Any = None, error: InvalidMessage | None = None) -> RpcAnswer:
     """Return the reply to an invalid message, with its id if that is valid."""
     addressed = request_id if type(request_id) in (str, int) else None
-    return Answer(400, encode_refusal(addressed, error or InvalidMessage(), INVALID_REQUEST))
+    return RpcAnswer(400, encode_refusal(addressed, error or InvalidMessage(), INVALID_REQUEST))
 
 
 def encode_response(request_id: RequestId, result: bytes) -> bytes:

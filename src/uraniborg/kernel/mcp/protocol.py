@@ -37,12 +37,12 @@ from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, make_invalid_input
+from uraniborg.kernel.ids import REQUEST_ID, begin_request
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.arguments import NotFinite, find_nonfinite_path
 from uraniborg.kernel.mcp.replies import Reply, make_error_data
 from uraniborg.kernel.mcp.session import ClientConnection
-from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
+from uraniborg.kernel.mcp.tool_calls import NotFinite, find_nonfinite_path
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]

@@ -14,32 +14,45 @@ from mcp.server.fastmcp.server import Settings
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, TypeAdapter
 
-from uraniborg.kernel.call_log import record_call
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
-from uraniborg.kernel.json_schemas import JsonSchema
-from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.ids import identify_error
+from uraniborg.kernel.json_values import Json, JsonObject, JsonSchema
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction, Hints, find_hint
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress, get_client_name
-from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
-from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
+from uraniborg.kernel.mcp.prompts_and_resources import (
+    Listing,
+    PagedListing,
+    Prompt,
+    UnknownPrompt,
+    UriTemplate,
+    add_listed,
+    list_page,
+)
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
     EncodedReply,
     ErrorReply,
+    Origin,
     Reply,
     encode_text,
     is_end_of_call,
     log_unexpected,
     make_error_reply,
+    make_foreign_meta,
     make_protocol_error,
     make_reply,
     read_error,
 )
-from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
-from uraniborg.kernel.mcp.sibling_servers import find_address_owner_hint, find_tool_owner_hint
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
-from uraniborg.kernel.request_ids import identify_error
+from uraniborg.kernel.mcp.tool_calls import (
+    Arguments,
+    AsyncFunction,
+    Hints,
+    find_address_owner_hint,
+    find_hint,
+    find_tool_owner_hint,
+)
+from uraniborg.kernel.store.tool_call_log import record_call
 
 _MOST_NAMED: Final = 100
 

@@ -13,7 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import Conflict, InvalidInput
-from uraniborg.kernel.mcp.client_requests import ClientRequests
+from uraniborg.kernel.mcp.call_context import ClientRequests
 
 SINGLE_REPLY: Final = "uraniborg.single_reply"
 """The key, in the scope of an HTTP request, of a reply that cannot be preceded by other messages."""

@@ -14,7 +14,7 @@ from typing import Final
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.stdio_exchange import Exchange
-from uraniborg.kernel.standard_streams import ENDING, Client
+from uraniborg.kernel.processes.reserved_stdio import ENDING, Client
 
 Cleanup = Callable[[], Awaitable[None]]
 

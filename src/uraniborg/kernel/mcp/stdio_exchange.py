@@ -28,13 +28,14 @@ from mcp.types import (
 )
 
 from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.ids import begin_request, start_request
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.client_requests import parse_response
+from uraniborg.kernel.mcp.call_context import parse_response
 from uraniborg.kernel.mcp.jsonrpc import (
-    Answer,
-    Request,
     RequestId,
+    RpcAnswer,
+    RpcRequest,
     answer_invalid_message,
     answer_unreadable,
     encode_refusal,
@@ -46,8 +47,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
 from uraniborg.kernel.mcp.session import ClientConnection
-from uraniborg.kernel.request_ids import begin_request, start_request
-from uraniborg.kernel.standard_streams import LINE_LIMIT
+from uraniborg.kernel.processes.reserved_stdio import LINE_LIMIT
 
 _END: Final = object()
 
@@ -74,7 +74,7 @@ class InputEnded(Unavailable):
 
 
 class Lines(Protocol):
-    """A client that sends and receives lines of bytes; see `uraniborg.kernel.standard_streams.Client`."""
+    """A client that sends and receives lines of bytes; see `uraniborg.kernel.processes.reserved_stdio.Client`."""
 
     def listen(self, deliver: Any, on_left: Any) -> None: ...
     def write(self, line: bytes) -> None: ...
@@ -154,7 +154,9 @@ class Exchange:
             elif isinstance(message, list):
                 await self._handle_batch(cast("list[Any]", message))
             else:
-                await self._write_line(message.body if isinstance(message, Answer) else answer_invalid_message().body)
+                await self._write_line(
+                    message.body if isinstance(message, RpcAnswer) else answer_invalid_message().body
+                )
         self._connection.requests.close()  # no response can follow
         with anyio.move_on_after(self._patience):
             while self._lines_owed:
@@ -183,13 +185,13 @@ class Exchange:
 
     async def _handle_message(self, message: JsonObject, batch: _Batch | None) -> None:
         request = parse_request(message)
-        if isinstance(request, Request) and request.method == "initialize":
+        if isinstance(request, RpcRequest) and request.method == "initialize":
             if batch is not None:
                 error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
                 request = answer_invalid_message(request.id, error)
             else:
                 self._version = _negotiate_version(request)
-        if isinstance(request, Request):
+        if isinstance(request, RpcRequest):
             self._unanswered[request.id].append(batch)
             if batch is None:
                 self._lines_owed += 1
@@ -271,13 +273,13 @@ def _parse_line(line: bytes) -> Any:
     with start_request():
         if len(line) > LINE_LIMIT:
             given = find_outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
-            return Answer(400, encode_refusal(given, LineTooLong(), INVALID_REQUEST))
+            return RpcAnswer(400, encode_refusal(given, LineTooLong(), INVALID_REQUEST))
         try:
             return parse_body(line)
         except ValueError:
             return answer_unreadable(line)
 
 
-def _negotiate_version(initialize: Request) -> str:
+def _negotiate_version(initialize: RpcRequest) -> str:
     asked = (initialize.params or {}).get("protocolVersion")
     return str(asked) if asked in SUPPORTED_PROTOCOL_VERSIONS else LATEST_PROTOCOL_VERSION

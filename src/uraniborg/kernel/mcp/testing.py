@@ -28,8 +28,8 @@ from mcp.types import (
 )
 from starlette.types import ASGIApp
 
-from uraniborg.kernel.http_connections import Limits, make_protocol
-from uraniborg.kernel.http_server import StoppingServer
+from uraniborg.kernel.http.connection_limits import Limits, make_protocol
+from uraniborg.kernel.http.uvicorn_server import StoppingServer
 from uraniborg.kernel.mcp.server import Server
 
 __all__ = [

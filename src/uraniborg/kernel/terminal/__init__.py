@@ -1,1 +1,1 @@
-"""Decide colours, widths, wrapping, tables, progress and keys of all commands in one place."""
+"""Commands and their terminal: options, exit codes, colours, widths, wrapping, tables, progress and keys."""

@@ -1,23 +1,166 @@
-"""Write for a person: lines, paragraphs, tables and trees that fit the terminal, in its colours."""
+"""Write for a person: lines, paragraphs, tables and trees, laid out to fit the terminal, in its colours."""
 
 import contextlib
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Final, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TextIO
 
-from uraniborg.kernel.terminal.layout import LEAST_COLUMNS, Branch, InnerCells, LastCell, lay_out_table, lay_out_tree
-from uraniborg.kernel.terminal.streams import can_use_color, flush_stderr, get_terminal_columns, write_text
+from uraniborg.kernel.terminal.output_streams import can_use_color, flush_stderr, get_terminal_columns, write_text
 from uraniborg.kernel.terminal.styled_text import (
     BOLD,
     Piece,
     StyledText,
     clean_pieces,
+    cut_to_width,
+    get_first_line_with_mark,
     join_pieces,
     measure_width,
     slice_pieces,
     split_lines,
     wrap_pieces,
+    wrap_words,
 )
+
+_GAP: Final = 2
+_BELOW: Final = 3
+"""Indentation of text that is put below its line."""
+LEAST_COLUMNS: Final = 24
+"""Columns that a text of several words needs."""
+_WORDY: Final = 16
+_NARROWEST: Final = 8
+"""The least width to which a column is cut so that the last one fits."""
+
+LastCell = Literal["cut", "wrapped", "below"]
+InnerCells = Literal["cut", "wrapped"]
+Line = list[StyledText]
+
+
+def lay_out_table(
+    rows: Iterable[Sequence[Piece]],
+    columns: int | None,
+    *,
+    headings: Sequence[str] = (),
+    right_aligned: Iterable[int] = (),
+    indent: int = 2,
+    last_cell: LastCell = "cut",
+    inner_cells: InnerCells = "cut",
+) -> Iterator[Line]:
+    """Yield the lines of a table that fits these columns, or of any width for None. Headings may have several lines.
+
+    `last_cell` is how to shorten the last cell: cut it, wrap it beside the others, or cut it on a line below.
+    `inner_cells` is how to shorten the others.
+    """
+    cells = [*_make_heading_rows(headings), *([_make_cell(piece, last_cell) for piece in row] for row in rows)]
+    count = max(map(len, cells), default=0)
+    widths = [max(measure_width(row[at].text) for row in cells if len(row) > at) for at in range(count)]
+    right = {at % count for at in right_aligned} if count else set[int]()
+    if columns is not None and widths:
+        widths = _fit_widths(widths, columns - indent, last_cell)
+    for *others, last in cells:
+        blocks = [
+            wrap_words(cell.text, max(1, width)) if inner_cells == "wrapped" else [cut_to_width(cell.text, width)]
+            for cell, width in zip(others, widths, strict=False)
+        ]
+        start = indent + sum(width + _GAP for width in widths[: len(others)] if width)
+        beside, below = _split_last_cell(last.text, start, columns, indent, last_cell)
+        for at in range(max(map(len, [beside, *blocks]))):
+            line = [StyledText("", " " * indent)]
+            for number, (cell, block, width) in enumerate(zip(others, blocks, widths, strict=False)):
+                line += _align(cell.style, block[at : at + 1], width, is_right=number in right)
+                line.append(StyledText("", " " * _GAP if width else ""))
+            is_right = len(others) == count - 1 and count - 1 in right
+            yield [*line, *_align(last.style, beside[at : at + 1], widths[-1], is_right=is_right)]
+        for text in below:
+            yield [StyledText("", " " * (indent + _BELOW)), StyledText(last.style, text)]
+
+
+def format_table(rows: Iterable[Sequence[str]], columns: int | None, *, right_aligned: Iterable[int] = ()) -> list[str]:
+    """Return the lines of a table as text without styles."""
+    lines = lay_out_table(rows, columns, right_aligned=right_aligned, indent=0)
+    return [join_pieces(line).rstrip() for line in lines]
+
+
+def _make_heading_rows(headings: Sequence[str]) -> list[list[StyledText]]:
+    """Return the rows of headings, of which those with fewer lines are at the bottom."""
+    lines = [heading.split("\n") for heading in headings]
+    height = max(map(len, lines), default=0)
+    return [
+        [StyledText(BOLD, one[at + len(one) - height] if at + len(one) >= height else "") for one in lines]
+        for at in range(height)
+    ]
+
+
+def _make_cell(piece: Piece, last_cell: LastCell) -> StyledText:
+    """Return a cleaned cell on one line: the first line of the text, or all of its words if it may be wrapped."""
+    ((style, text),) = clean_pieces([piece], keep_chars="\n")
+    is_joined = last_cell == "wrapped" and "\n" in text
+    return StyledText(style, " ".join(text.split()) if is_joined else get_first_line_with_mark(text))
+
+
+def _align(style: str, texts: Sequence[str], width: int, *, is_right: bool) -> Line:
+    """Return the text, of which there may be none, with the spaces that fill its column."""
+    text = "".join(texts)
+    padding = " " * (width - measure_width(text))
+    return [StyledText(style, padding + text)] if is_right else [StyledText(style, text), StyledText("", padding)]
+
+
+def _split_last_cell(
+    text: str, start: int, columns: int | None, indent: int, last_cell: LastCell
+) -> tuple[list[str], list[str]]:
+    """Return the lines of the last cell, which gets the remaining columns: those beside the others, and those below."""
+    room = measure_width(text) if columns is None else max(1, columns - start)
+    if columns is None or measure_width(text) <= room or last_cell == "cut":
+        return [cut_to_width(text, room)], []
+    if last_cell == "wrapped" and room >= LEAST_COLUMNS:
+        return wrap_words(text, room), []
+    width = columns - indent - _BELOW
+    return [""], wrap_words(text, width) if last_cell == "wrapped" else [cut_to_width(text, width)]
+
+
+def _fit_widths(widths: list[int], room: int, last_cell: LastCell) -> list[int]:
+    """Return widths that leave room for the last column.
+
+    The widest columns shrink first; narrow ones, such as names and times, only if nothing else helps.
+    """
+    *others, wanted = widths
+    wishes = [(_WORDY, 0 if last_cell == "below" else min(wanted, LEAST_COLUMNS)), (_NARROWEST, min(wanted, 1))]
+    for narrowest, needed in wishes:
+        while others and max(others) > narrowest and sum(width + _GAP for width in others if width) + needed > room:
+            others[others.index(max(others))] -= 1
+    return [*others, wanted]
+
+
+@dataclass
+class Branch:
+    """A line of a tree, and the branches below it."""
+
+    pieces: Sequence[Piece]
+    branches: list["Branch"] = field(default_factory=list["Branch"])
+
+    def add(self, *pieces: Piece) -> "Branch":
+        """Add a branch, and return it."""
+        branch = Branch(pieces)
+        self.branches.append(branch)
+        return branch
+
+
+def lay_out_tree(root: Branch, columns: int | None) -> Iterator[Line]:
+    """Yield the lines of a tree; long ones are wrapped to these columns, beside the lines that join the branches."""
+    waiting = [(root, "", "")]
+    while waiting:
+        branch, start, indent = waiting.pop()
+        stem = indent + ("│   " if branch.branches else "    ")
+        pieces = clean_pieces(branch.pieces)
+        whole = measure_width(join_pieces(pieces))
+        rooms = [whole if columns is None else max(LEAST_COLUMNS, columns - len(edge)) for edge in (indent, stem)]
+        for number, line in enumerate(wrap_pieces(pieces, *rooms, cuts_words=True)):
+            yield [StyledText("", stem if number else start), *line]
+        last = len(branch.branches) - 1
+        for at, one in reversed([*enumerate(branch.branches)]):
+            fork, bar = ("└── ", "    ") if at == last else ("├── ", "│   ")
+            waiting.append((one, indent + fork, indent + bar))
+
 
 PLAIN_WIDTH: Final = 80
 """Columns of files and pipes, if COLUMNS does not give a number."""

@@ -6,8 +6,8 @@ import time
 from threading import Event, Thread
 from typing import Final, Self, TextIO
 
+from uraniborg.kernel.terminal.output_streams import write_text
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import write_text
 from uraniborg.kernel.terminal.styled_text import DIM, Piece, StyledText, cut_to_width, mask_and_escape_text
 
 ERASE: Final = "\r\x1b[2K"

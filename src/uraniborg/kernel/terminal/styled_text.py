@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from uraniborg.kernel.logging import make_printable, redact
-from uraniborg.kernel.terminal.streams import format_json
+from uraniborg.kernel.terminal.output_streams import format_json
 
 BOLD: Final = "1"
 DIM: Final = "2"

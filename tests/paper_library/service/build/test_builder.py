@@ -16,7 +16,7 @@ from paper_library.service.build.stored_entries import EntrySpool
 from paper_library.service.library import Library
 from paper_library.store.shelf import Shelf
 from tests.paper_library.service.build.readers.files import write_file
-from uraniborg.kernel.files import Locked
+from uraniborg.kernel.store.files import Locked
 
 BIB = """
 @article{fish2019, title={Deep Fish of the North}, author={Lovelace, Ada and Gödel, Kurt}, year={2019},

@@ -8,7 +8,7 @@ from paper_library.errors import ShelfExists
 from paper_library.service.build import shelf_writer
 from paper_library.service.build.shelf_writer import stage_replacement
 from paper_library.store.layout import MANIFEST
-from uraniborg.kernel.files import Locked
+from uraniborg.kernel.store.files import Locked
 
 
 def write_shelf(target: Path, content: str) -> None:

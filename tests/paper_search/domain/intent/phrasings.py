@@ -31,7 +31,7 @@ from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.query_texts import list_wanted_words
 from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.models import ParsedIntent, QueryBuilderInput
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 TODAY = date(2026, 6, 15)
 HALVES = ("tuning", "check")

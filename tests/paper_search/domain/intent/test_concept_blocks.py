@@ -24,9 +24,9 @@ from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
-from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.clock import FrozenClock
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.boolean_query import iterate_wanted_terms
+from uraniborg.kernel.language.words import extract_terms
 
 CLOCK = FrozenClock(datetime(2024, 6, 15, tzinfo=UTC))
 VOCABULARY = Vocabulary(get_domain("general").synonyms)

@@ -14,7 +14,7 @@ from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.query_texts import normalise_query
 from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.models import QueryBuilderInput, SearchStrategy, UserFeedback
-from uraniborg.kernel.boolean_query import Node
+from uraniborg.kernel.language.boolean_query import Node
 
 TODAY = date(2026, 6, 15)
 VOCABULARY = Vocabulary(get_domain("general").synonyms)

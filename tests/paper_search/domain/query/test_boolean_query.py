@@ -12,7 +12,7 @@ from paper_search.domain.query.query_texts import (
 from paper_search.domain.strategies.plain_words import parse_query, parse_search_query
 from paper_search.models import SearchQuery
 from paper_search.sources.dblp import list_word_clauses
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term
 
 PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", "b-c", "déjà", "x*", "*", ":", "深度", " "])
 ANY_QUERY = st.text() | st.lists(PIECES, max_size=60).map(" ".join)

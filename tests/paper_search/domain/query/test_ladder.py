@@ -16,8 +16,8 @@ from paper_search.domain.query.ladder import (
 from paper_search.domain.query.query_texts import format_query, parse_phrase
 from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, TermSuggestion
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
-from uraniborg.kernel.words import split_words
+from uraniborg.kernel.language.boolean_query import AllOf, AnyOf, Node, Term
+from uraniborg.kernel.language.words import split_words
 
 ALONE = 0.0005
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from paper_search.domain.query.query_texts import format_query, normalise_query, parse_phrase
 from paper_search.domain.strategies.plain_words import parse_query
-from uraniborg.kernel.boolean_query import join_all, join_any
+from uraniborg.kernel.language.boolean_query import join_all, join_any
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.bench_scoring import Collection, rerank
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 
 @pytest.fixture(autouse=True)

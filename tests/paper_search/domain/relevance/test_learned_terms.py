@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paper_search.domain.relevance.learned_terms import BEST_PAPERS, MOST_TERMS, separate_terms, suggest_terms
 from paper_search.models import TermSuggestion
-from uraniborg.kernel.words import extract_terms
+from uraniborg.kernel.language.words import extract_terms
 
 BEST = [
     *(f"Obliquity tides heat moon {number}: a large online study in 2020" for number in range(14)),

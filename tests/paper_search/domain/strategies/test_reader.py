@@ -11,8 +11,7 @@ from paper_search.domain.strategies.terms import Field, FieldTerm, find_field, s
 from paper_search.domain.strategies.translation import render_for_pubmed
 from tests.paper_search.domain.strategies.difficult_strategies import DIFFICULT
 from tests.paper_search.domain.strategies.pubmed_evaluation import is_match, list_leaves
-from uraniborg.kernel.boolean_query import iterate_wanted_terms
-from uraniborg.kernel.field_tags import BRACKETED_FIELDS, fold_field_name
+from uraniborg.kernel.language.boolean_query import BRACKETED_FIELDS, fold_field_name, iterate_wanted_terms
 
 
 def render(text: str) -> str:

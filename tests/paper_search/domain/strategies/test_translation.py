@@ -12,7 +12,7 @@ from paper_search.domain.strategies.translation import (
     translate_node,
 )
 from paper_search.domain.strategies.web_of_science_and_europe_pmc import EUROPE_PMC
-from uraniborg.kernel.boolean_query import parse_query
+from uraniborg.kernel.language.boolean_query import parse_query
 
 ALL = {**PLATFORMS, "europepmc": EUROPE_PMC}
 GOUT = '("Gout"[Mesh] OR gout*[tiab] OR "uric acid"[ti]) AND cherries[tw] NOT (animals[mh] NOT humans[mh])'

@@ -24,7 +24,7 @@ from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
 from paper_search.workflow.skill_interfaces import DistinctPapers
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.inbox import Inbox
 
 QUERY = "tidal heating of icy moons"
 APPROVE = Decision(action=DecisionAction.APPROVE)

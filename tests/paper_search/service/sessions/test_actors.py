@@ -19,7 +19,7 @@ from paper_search.store.saved_marks import MarkStore
 from paper_search.store.session_state import SessionRequest
 from tests.paper_search.service.sessions.helpers import APPROVE, DataFolder, open_review
 from uraniborg.kernel.actors import Actor, describe_actor, get_process_actor
-from uraniborg.kernel.change_log import read_changes
+from uraniborg.kernel.store.audit_log import read_changes
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
 PROGRAM = Actor(kind="software", name="Ada", authenticated="token")

@@ -28,8 +28,8 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.inbox import Entry, Inbox, MemoryInbox
+from uraniborg.kernel.store.inbox import Inbox, InboxEntry, MemoryInbox
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 SESSIONS = 50
 MARK = re.compile(r"moon[b-m]o[b-m]o")
@@ -190,7 +190,7 @@ def add_agent_reviewer(decision: Decision) -> Decision:
     return decision.model_copy(update={"revised_data": add_missing_reviewer(decision.revised_data, "agent")})
 
 
-def get_decision(entry: Entry) -> Decision:
+def get_decision(entry: InboxEntry) -> Decision:
     assert entry.decision is not None
     decision = entry.decision
     return Decision(action=DecisionAction(decision.action), revised_data=decision.data, note=decision.note)
@@ -221,11 +221,11 @@ class SlowInbox(Inbox):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.dawdle = False
-        self.asked: Entry | None = None
+        self.asked: InboxEntry | None = None
         self.go_on = threading.Event()
         self._looks = 0
 
-    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> InboxEntry:
         entry = super().put(entry_id, part, kind, subject, payload)
         if self.dawdle:
             self.asked = entry

@@ -33,8 +33,8 @@ from tests.paper_search.service.sessions.helpers import (
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.sqlite import DatabaseUnusable
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 UNFIT: list[InboxDecision] = [
     InboxDecision(action="dance"),

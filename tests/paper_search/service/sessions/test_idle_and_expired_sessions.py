@@ -38,8 +38,8 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.inbox import DecisionNotFound, Entry, Inbox
+from uraniborg.kernel.store.inbox import DecisionNotFound, Inbox, InboxEntry
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 
 def test_by_default_a_session_is_idle_after_thirty_minutes() -> None:
@@ -318,7 +318,7 @@ class SlowInbox(Inbox):
         self.go_on = threading.Event()
         self.put_there = threading.Event()
 
-    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> InboxEntry:
         self.putting.set()
         assert self.go_on.wait(TIMEOUT_S)
         try:

@@ -39,7 +39,7 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import InboxPort
+from uraniborg.kernel.store.inbox import InboxPort
 
 T = TypeVar("T")
 

@@ -46,7 +46,7 @@ from paper_search.store.session_state import COMPLETED, FAILED, WAITING, Pending
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
 from tests.paper_search.service.sessions.helpers import REVIEW, STRATEGY
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision, Entry
+from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry
 
 MOST_BYTES = 25_000
 MOST_PAPERS = 20
@@ -465,7 +465,7 @@ def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
 
 
 def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -> None:
-    entry = Entry(
+    entry = InboxEntry(
         id=f"{ID}:0:{STRATEGY}",
         part="paper_search",
         kind=STRATEGY,
@@ -473,7 +473,7 @@ def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -
         payload={},
         created_at=ASKED_AT,
         state="decided",
-        decision=Decision(action="reject", note=CJK * 500),
+        decision=InboxDecision(action="reject", note=CJK * 500),
         door="console",
         decided_at=NOW,
     )

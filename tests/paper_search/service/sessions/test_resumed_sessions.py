@@ -33,7 +33,7 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 
 @requirement("PS-REQ-13")

@@ -16,7 +16,7 @@ import pytest
 from paper_search.errors import SessionInterrupted, SessionNotFound
 from paper_search.store.session_files import MemorySessions, SessionFiles, SessionStore
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable
+from uraniborg.kernel.store.sqlite import DatabaseNewer, DatabaseUnusable
 
 
 @pytest.fixture(params=["files", "memory"])

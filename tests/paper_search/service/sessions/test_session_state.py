@@ -25,7 +25,7 @@ from tests.paper_search.service.sessions.helpers import (
 )
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.inbox import Decision, MemoryInbox
+from uraniborg.kernel.store.inbox import InboxDecision, MemoryInbox
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = "k3y-0f-the-s0urce"
@@ -149,7 +149,7 @@ async def test_a_session_with_a_stored_decision_that_is_not_carried_out_is_worki
     async with data_folder.open_manager() as manager:
         reply = await open_session(manager)
     inbox = data_folder.inbox()
-    inbox.decide(reply["checkpoint_id"], Decision(action="approve"), "console")
+    inbox.decide(reply["checkpoint_id"], InboxDecision(action="approve"), "console")
     inbox.close()
     state = read_stored_state(data_folder, reply["session_id"])
     assert (state.pending, state.ended, state.iteration, state.phase) == (None, None, 1, "working")

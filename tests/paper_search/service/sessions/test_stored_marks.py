@@ -19,9 +19,9 @@ from paper_search.testing import FakeSource
 from tests.paper_search.service.sessions.helpers import APPROVE, DataFolder, make_moon_papers, make_reject, open_review
 from uraniborg.inbox_questions import check_and_decide
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_feed import NullPublisher
-from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.store.change_feed import NullPublisher
+from uraniborg.kernel.store.inbox import Inbox
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
 AGENT = Actor(kind="agent", name="assistant", authenticated="credential")

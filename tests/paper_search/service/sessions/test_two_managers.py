@@ -40,8 +40,8 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.inbox import Entry, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxEntry
+from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
 
 
 async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_and_decide(
@@ -117,7 +117,7 @@ class InboxThatDecides(Inbox):
         self.armed = False
         self._looked = threading.Semaphore(0)
 
-    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> InboxEntry:
         entry = super().put(entry_id, part, kind, subject, payload)
         if self.armed:
             self.armed = False
@@ -291,11 +291,11 @@ class DeletesDuringCall(Inbox):
     delete: Callable[[], None] | None = None
     method = ""
 
-    def put(self, *args: Any, **kwargs: Any) -> Entry:
+    def put(self, *args: Any, **kwargs: Any) -> InboxEntry:
         self._delete_before("put")
         return super().put(*args, **kwargs)
 
-    def decide(self, *args: Any, **kwargs: Any) -> Entry:
+    def decide(self, *args: Any, **kwargs: Any) -> InboxEntry:
         self._delete_before("decide")
         return super().decide(*args, **kwargs)
 

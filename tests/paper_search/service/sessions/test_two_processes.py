@@ -32,8 +32,8 @@ from tests.paper_search.service.sessions.processes import (
 )
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.mcp.testing import get_json, get_text
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry
 from uraniborg.recordings import QUERY, RECORDING
 
 STRATEGY = "strategy_confirmation"
@@ -258,11 +258,11 @@ class InboxThatDecides(Inbox):
         self._elsewhere = Inbox(path)
         self._looks = threading.Semaphore(0)
 
-    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> InboxEntry:
         entry = super().put(entry_id, part, kind, subject, payload)
         if self.in_haste:
             self.in_haste = False
-            self._elsewhere.decide(entry_id, Decision(action="approve"), "console")
+            self._elsewhere.decide(entry_id, InboxDecision(action="approve"), "console")
             while self._looks.acquire(blocking=False):
                 pass
             for _ in range(3):
@@ -308,10 +308,10 @@ def test_an_invalid_decision_in_the_inbox_is_reopened(home: Path) -> None:
         inbox = Inbox(get_inbox_path(home))
         try:
             for decision in (
-                Decision(action="dance"),
-                Decision(action="edit", data=[1, 2]),
-                Decision(action="edit", data={"queries": "none"}),
-                Decision(action="reject", note="x" * 1_000_000),
+                InboxDecision(action="dance"),
+                InboxDecision(action="edit", data=[1, 2]),
+                InboxDecision(action="edit", data={"queries": "none"}),
+                InboxDecision(action="reject", note="x" * 1_000_000),
             ):
                 inbox.decide(checkpoint_id, decision, "elsewhere")
                 eventually(lambda: inbox.get(checkpoint_id).state == "pending")
@@ -320,7 +320,7 @@ def test_an_invalid_decision_in_the_inbox_is_reopened(home: Path) -> None:
                 assert state["checkpoint_id"] == checkpoint_id
             for data in ("\ud800", {"free_text_feedback": "\ud800"}):
                 with pytest.raises(InvalidInput, match="decision is not JSON"):
-                    inbox.decide(checkpoint_id, Decision(action="reject", data=data), "elsewhere")
+                    inbox.decide(checkpoint_id, InboxDecision(action="reject", data=data), "elsewhere")
         finally:
             inbox.close()
         finish(server, session_id)

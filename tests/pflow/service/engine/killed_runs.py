@@ -30,7 +30,7 @@ PRELOADED: Final = (
         "pflow.service.engine.results",
         "pflow.api.prompts_and_progress",
     ),
-    *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
+    *("uraniborg.kernel.store.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog"),
 )
 
@@ -100,7 +100,7 @@ def die_before_step_of_ending(moment: int) -> None:
 
     A step is an operation that can change a file. If there are fewer steps, their number is in the file `steps`.
     """
-    import uraniborg.kernel.sqlite as sqlite
+    import uraniborg.kernel.store.sqlite as sqlite
     from pflow.service import execution
 
     run: Any = execution

@@ -16,8 +16,8 @@ from pflow.store.run_log import RunLog
 from tests.pflow.run_results import get_error, get_outputs
 from tests.pflow.service.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision, Inbox
-from uraniborg.kernel.sqlite import DatabaseUnusable
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
+from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 # Time.
 
@@ -294,7 +294,7 @@ def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home,
     again: Any = home.run(build_approval_workflow()).reply()
     assert again["error"]["approval_id"] == entry.id
     assert [one.id for one in inbox.pending("pflow")] == [entry.id]
-    inbox.decide(entry.id, Decision(action="approve", note="go on"), "test")
+    inbox.decide(entry.id, InboxDecision(action="approve", note="go on"), "test")
     third = home.run(build_approval_workflow())
     assert third.success
     assert third.progress.reused == ["a"]
@@ -304,7 +304,7 @@ def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home,
 
 def test_a_decision_counts_for_the_run_it_was_made_for_and_no_other(home: Home, inbox: Inbox) -> None:
     first = get_error(home.run(build_approval_workflow()))["approval_id"]
-    inbox.decide(first, Decision(action="approve"), "test")
+    inbox.decide(first, InboxDecision(action="approve"), "test")
     assert home.run(build_approval_workflow()).success
     second = home.run(build_approval_workflow())
     assert get_error(second)["approval_id"] != first
@@ -313,7 +313,7 @@ def test_a_decision_counts_for_the_run_it_was_made_for_and_no_other(home: Home, 
 
 def test_a_question_that_changed_is_asked_again(home: Home, inbox: Inbox) -> None:
     first = get_error(home.run(build_approval_workflow()))["approval_id"]
-    inbox.decide(first, Decision(action="approve"), "test")
+    inbox.decide(first, InboxDecision(action="approve"), "test")
     changed = home.run(build_approval_workflow(details="something else"))
     assert get_error(changed)["approval_id"] != first
 
@@ -321,14 +321,14 @@ def test_a_question_that_changed_is_asked_again(home: Home, inbox: Inbox) -> Non
 def test_a_rejection_fails_the_run_and_the_next_run_asks_again_and_repeats_nothing(home: Home, inbox: Inbox) -> None:
     inbox.decide(
         get_error(home.run(build_approval_workflow()))["approval_id"],
-        Decision(action="reject", note="too dear"),
+        InboxDecision(action="reject", note="too dear"),
         "test",
     )
     refused = home.run(build_approval_workflow())
     assert get_error(refused)["type"] == "execution_error"
     assert "too dear" in get_error(refused)["message"]
     asked_again = home.run(build_approval_workflow())
-    inbox.decide(get_error(asked_again)["approval_id"], Decision(action="approve"), "test")
+    inbox.decide(get_error(asked_again)["approval_id"], InboxDecision(action="approve"), "test")
     assert home.run(build_approval_workflow()).success
     assert home.runs() == {"a": 1, "send": 1}
 
@@ -337,7 +337,7 @@ def test_a_no_may_choose_a_branch(home: Home, inbox: Inbox) -> None:
     ir = build_approval_workflow(on_reject="branch")
     ir["nodes"].append(node("instead", echo="${ask.note}"))
     ir["edges"].append({"from": "ask", "to": "instead", "action": "rejected"})
-    inbox.decide(get_error(home.run(ir))["approval_id"], Decision(action="reject", note="no"), "test")
+    inbox.decide(get_error(home.run(ir))["approval_id"], InboxDecision(action="reject", note="no"), "test")
     result = home.run(ir)
     assert result.success
     assert get_outputs(result)["instead"]["echo"] == "no"
@@ -360,7 +360,7 @@ def test_a_person_can_be_asked_for_each_item_and_in_a_nested_workflow(home: Home
         result = home.run(ir)
         assert get_error(result)["code"] == "approval_required"
         assert result.failed_node == "sub"
-        inbox.decide(get_error(result)["approval_id"], Decision(action="approve"), "test")
+        inbox.decide(get_error(result)["approval_id"], InboxDecision(action="approve"), "test")
     assert home.run(ir).success
 
 

@@ -15,7 +15,7 @@ from pflow.store.run_log import RunLog
 from tests.pflow.service.engine.counting_home import Home, chain, node
 from tests.pflow.service.engine.killed_runs import inbox_environment, start_run
 from tests.requirements import requirement
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forked")
 
@@ -161,7 +161,7 @@ def test_a_run_that_waits_for_a_person_asks_once_and_repeats_nothing(
         statuses.add(status)
         with closing(Inbox()) as inbox:
             (question,) = inbox.pending("pflow")
-            inbox.decide(question.id, Decision(action="approve"), "person")
+            inbox.decide(question.id, InboxDecision(action="approve"), "person")
         for path in home.checkpoints.glob("*.journal"):
             os.utime(path, (0, 0))  # the person took their time
         again = home.run(ir)

@@ -180,14 +180,14 @@ def test_a_saved_draft_keeps_its_results(service: Service) -> None:
 
 
 def test_after_a_rejection_a_run_asks_again_and_other_decisions_stay(service: Service) -> None:
-    from uraniborg.kernel.inbox import Decision, Inbox
+    from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Pay ${who}?"}}, inputs={"who": {}})
     runs = [service.run_document(flow, {"who": who}, name="flow") for who in ("x", "y")]
     asked = [get_error(run)["approval_id"] for run in runs]
     inbox = Inbox()
-    inbox.decide(asked[0], Decision(action="reject", note="no"), "test")
-    inbox.decide(asked[1], Decision(action="approve"), "test")
+    inbox.decide(asked[0], InboxDecision(action="reject", note="no"), "test")
+    inbox.decide(asked[1], InboxDecision(action="approve"), "test")
     refused = service.run_document(flow, {"who": "x"}, name="flow")
     assert (refused.error_body or {})["code"] == "node_failed"
     assert (service.run_document(flow, {"who": "x"}, name="flow").error_body or {})["code"] == "approval_required"
@@ -195,17 +195,17 @@ def test_after_a_rejection_a_run_asks_again_and_other_decisions_stay(service: Se
 
 
 def test_a_run_that_waits_for_a_person_does_not_expire(service: Service, tmp_path: Path) -> None:
-    from uraniborg.kernel.inbox import Decision, Inbox
+    from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
     impatient = Service(Settings(home=service.home, checkpoint_hours=1e-9), folder=service.folder)
     flow = chain(shell("act", "echo x >> xs"), {"id": "ask", "type": "approval", "params": {"question": "Go on?"}})
     run = impatient.run_document(flow, name="flow")
-    Inbox().decide(get_error(run)["approval_id"], Decision(action="approve"), "test")
+    Inbox().decide(get_error(run)["approval_id"], InboxDecision(action="approve"), "test")
     assert impatient.run_document(flow, name="flow").progress.reused == ["act"]
 
 
 def test_a_question_contains_no_secret(service: Service) -> None:
-    from uraniborg.kernel.inbox import Inbox
+    from uraniborg.kernel.store.inbox import Inbox
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Use ${api_key}?", "details": "${api_key}"}})
     service.run_document(flow, {"api_key": "sk-very-secret-1"}, name="flow")

@@ -27,7 +27,7 @@ from tests.requirements import requirement
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable, connect
+from uraniborg.kernel.store.sqlite import DatabaseNewer, DatabaseUnusable, connect
 
 NOON = "2024-05-01T12:00:00.000000Z"
 LATER = "2024-05-01T12:00:01.000000Z"

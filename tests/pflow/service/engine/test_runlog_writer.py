@@ -13,7 +13,7 @@ from pflow.service.run_replies import NodeResult
 from pflow.store.run_log import RunLog
 from tests.pflow.service.engine.counting_home import Home, build_graph, chain, node, until
 from tests.requirements import requirement
-from uraniborg.kernel.change_feed import create_feed, find_feed_folder
+from uraniborg.kernel.store.change_feed import create_feed, find_feed_folder
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from tests.universe.api.rest.rest_server import create_universe, get_error, read_state, run_server, send_command
 from tests.universe.domain.samples import add_star
 from universe.store import sqlite as sqlite_module
-from uraniborg.kernel.sqlite import connect_or_read
+from uraniborg.kernel.store.sqlite import connect_or_read
 
 
 @pytest.fixture

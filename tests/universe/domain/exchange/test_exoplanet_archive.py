@@ -15,7 +15,7 @@ from universe.domain.provenance.value_status import compute_value_status
 from universe.domain.state import parse_state
 from universe.domain.units_and_dates import EARTH_MASS, compute_semi_major_axis
 from universe.errors import ImportRefused
-from uraniborg.kernel.bibliography.csl_writer import write_csl_json
+from uraniborg.kernel.bibliography.reference_writers import write_csl_json
 from uraniborg.kernel.bibliography.references import Reference
 from uraniborg.kernel.errors import InvalidInput
 

@@ -30,8 +30,8 @@ from universe.service.jobs.measurement import summarise_reply
 from universe.service.universes import UniverseService
 from universe.store.memory import make_store
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.change_feed import ChangeFeed, ChangeReader
 from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.store.change_feed import ChangeFeed, ChangeReader
 
 SOON_S: Final = 40
 SHORT: Final = {"kind": "nbody", "days": 3, "bodies": ["trappist-1", "trappist-1-b", "trappist-1-c"]}

@@ -18,8 +18,8 @@ from tests.installed_programs import find_program
 from tests.paper_search.service.sessions.helpers import APPROVE, DataFolder, open_session
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
+from uraniborg.kernel.store.inbox import Inbox
 
 _WAIT_S = 60
 

@@ -38,9 +38,9 @@ from tests.uraniborg.console.processes import ServerProcess
 from tools.build_console import CONSOLE, NodeMissing, NpmUnreachable, build
 from uraniborg.console.web_files import WebFiles
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_feed import ChangeFeed
-from uraniborg.kernel.http_server import make_server, open_listener
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.http.uvicorn_server import make_server, open_listener
+from uraniborg.kernel.store.change_feed import ChangeFeed
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(600)
@@ -329,7 +329,7 @@ def test_hostile_texts_of_questions_and_decisions_are_shown_and_do_nothing(visit
     for number, text in enumerate(PAYLOADS):
         inbox.decide(
             f"hostile-{number}",
-            Decision(action="reject", note=text),
+            InboxDecision(action="reject", note=text),
             door="terminal",
             actor=Actor(kind="person", name=text, authenticated="account"),
         )

@@ -44,8 +44,8 @@ from tests.uraniborg.console.processes import (
     run_server,
 )
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.inbox import Inbox
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
+from uraniborg.kernel.store.inbox import Inbox
 from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(240)

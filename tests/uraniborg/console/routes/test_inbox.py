@@ -7,8 +7,8 @@ import pytest
 from fastapi import FastAPI
 
 from uraniborg.console.routes.inbox import router
-from uraniborg.kernel.inbox import Decision, MemoryInbox
-from uraniborg.kernel.reply_route import add_routes
+from uraniborg.kernel.http.secure_app import add_routes
+from uraniborg.kernel.store.inbox import InboxDecision, MemoryInbox
 
 
 @pytest.mark.parametrize("address", ["/api/inbox", "/api/inbox/summaries"])
@@ -19,7 +19,7 @@ async def test_the_pages_of_a_list_have_every_question_once(address: str) -> Non
     for number in range(5):
         inbox.put(f"dec_{number}", "pflow", "approval", f"run_{number}", {"question": f"Question {number}"})
     inbox.put("dec_search", "paper_search", "result_review", "ses_1", {"query": "tides", "total_papers": 7})
-    inbox.decide("dec_0", Decision(action="approve", note="go on"), "cli")
+    inbox.decide("dec_0", InboxDecision(action="approve", note="go on"), "cli")
     async with httpx.AsyncClient(transport=httpx.ASGITransport(api), base_url="http://test") as client:
         assert await _list_pages(client, address) == [["0", "search"], ["4", "3"], ["2", "1"]]
         assert await _list_pages(client, address, state="pending") == [["search", "4"], ["3", "2"], ["1"]]

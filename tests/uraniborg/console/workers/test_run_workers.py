@@ -15,8 +15,8 @@ from uraniborg.console.services import ConsoleServices
 from uraniborg.console.workers import run_workers
 from uraniborg.console.workers.run_workers import RunWorkers, WaitingRuns
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.change_feed import Change
-from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.store.change_feed import Change
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 APPROVAL = "apr_1"
 WAIT_AND_END = """
@@ -55,7 +55,7 @@ def workers(tmp_path: Path, inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> Ru
 
 def ask_and_reject(inbox: Inbox) -> None:
     inbox.put(APPROVAL, "pflow", "approval", APPROVAL, {})
-    inbox.decide(APPROVAL, Decision(action="reject"), "cli")
+    inbox.decide(APPROVAL, InboxDecision(action="reject"), "cli")
 
 
 async def finish_other_tasks() -> None:
@@ -123,7 +123,7 @@ async def test_a_process_that_ended_while_it_waited_is_replaced_and_its_slot_is_
     assert await workers.start_run("publish", None, actor=ADA) == {"run_id": "run_1"}
     await processes[0].wait()
     await finish_other_tasks()
-    inbox.decide(APPROVAL, Decision(action="approve"), "cli", BEA)
+    inbox.decide(APPROVAL, InboxDecision(action="approve"), "cli", BEA)
     await workers.resume_decided(APPROVAL)
     await finish_other_tasks()
     assert len(processes) == 2

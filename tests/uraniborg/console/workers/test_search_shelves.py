@@ -13,7 +13,7 @@ import pytest
 from tests.forked_processes import SOON
 from uraniborg.console.workers import shelf_builds
 from uraniborg.console.workers.shelf_builds import ShelfBuilds
-from uraniborg.kernel.workers import WorkerProcess, start_worker
+from uraniborg.kernel.processes.worker_dialogue import WorkerProcess, start_worker
 
 KILLED_PARENT = """
 import asyncio, json, os, signal, sys

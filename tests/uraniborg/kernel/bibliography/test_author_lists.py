@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.bibliography.author_lists import read_bibtex_names, read_names, split_at_and, uninvert_name
-from uraniborg.kernel.bibliography.clean_text import clean_line
 from uraniborg.kernel.bibliography.latex import decode_latex
+from uraniborg.kernel.bibliography.names import read_bibtex_names, read_names, split_at_and, uninvert_name
+from uraniborg.kernel.bibliography.plain_text import clean_line
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 import pytest
 from bibtexparser.entrypoint import parse_string
 
-from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
-from uraniborg.kernel.bibliography.citation_keys import (
+from uraniborg.kernel.bibliography.reference_writers import write_bibtex
+from uraniborg.kernel.bibliography.references import (
+    Reference,
     add_key_suffix,
     clean_citation_key,
     is_generated_key,
     make_citation_key,
 )
-from uraniborg.kernel.bibliography.references import Reference
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block, split_list
+from uraniborg.kernel.bibliography.plain_text import clean_line, clean_markdown_block, split_list
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.paper_search.export.reading import decode
 from tests.paper_search.export.samples import composed, hostile_text, untimed
 from tests.requirements import requirement
 from uraniborg.kernel.bibliography.latex import decode_latex, encode_latex, has_balanced_braces
-from uraniborg.kernel.bibliography.one_line_text import to_one_line
+from uraniborg.kernel.bibliography.plain_text import to_one_line
 
 
 @requirement("PS-X4")

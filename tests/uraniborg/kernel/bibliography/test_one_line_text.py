@@ -2,7 +2,7 @@
 
 import pytest
 
-from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
+from uraniborg.kernel.bibliography.plain_text import clean_names, to_one_line
 
 
 @pytest.mark.parametrize(

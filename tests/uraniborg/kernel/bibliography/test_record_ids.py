@@ -3,7 +3,7 @@
 import pytest
 
 from paper_search.models import Author, RawPaper, make_paper_id
-from uraniborg.kernel.bibliography.record_ids import is_record_id, list_record_ids, make_record_id
+from uraniborg.kernel.bibliography.identifiers import is_record_id, list_record_ids, make_record_id
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from uraniborg.kernel.bibliography.short_citations import cite_paper, format_short_authors, format_short_citation
-from uraniborg.kernel.text import format_first_authors
+from uraniborg.kernel.bibliography.names import cite_paper, format_short_authors, format_short_citation
+from uraniborg.kernel.language.messages import format_first_authors
 
 
 @pytest.mark.parametrize(

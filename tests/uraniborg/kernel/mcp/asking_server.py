@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from uraniborg.kernel.inbox import Decision, InboxPort
 from uraniborg.kernel.mcp import Form, Server, can_ask_person, find_dialog, make_server, open_dialog, tool
+from uraniborg.kernel.store.inbox import InboxDecision, InboxPort
 
 FIELDS: dict[str, dict[str, Any]] = {
     "decision": {"type": "string", "enum": ["yes", "no"]},
@@ -25,7 +25,7 @@ def asking_server(inbox: InboxPort) -> Server:
         if dialog is None and entry.state == "pending" and can_ask_person():
 
             async def decide(answer: Any) -> None:
-                decision = Decision(action=answer["decision"], note=answer.get("note"))
+                decision = InboxDecision(action=answer["decision"], note=answer.get("note"))
                 await asyncio.to_thread(inbox.decide, question, decision, "client")
 
             dialog = open_dialog(Form(question, f"{question}\u202e", FIELDS), inbox, decide)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.mcp.arguments import Arguments
+from uraniborg.kernel.mcp.tool_calls import Arguments
 
 
 class Strategy(BaseModel):

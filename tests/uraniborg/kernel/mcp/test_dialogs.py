@@ -11,8 +11,8 @@ import pytest
 from tests.uraniborg.kernel.mcp.asking_server import asking_server
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, Wire, call, request, wire_to
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, Inbox, MemoryInbox
 from uraniborg.kernel.mcp import Form
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, MemoryInbox
 
 YES = {"action": "accept", "content": {"decision": "yes"}}
 
@@ -50,7 +50,7 @@ async def ask(wire: Wire, **arguments: Any) -> dict[str, Any]:
     return question
 
 
-async def wait_for_decision(inbox: Inbox) -> Decision | None:
+async def wait_for_decision(inbox: Inbox) -> InboxDecision | None:
     entry = await inbox.wait_decided("q", 20)
     assert entry is not None
     return entry.decision
@@ -73,7 +73,7 @@ async def test_the_answer_of_the_person_decides(inbox: Inbox) -> None:
             },
         }
         assert get_state(await wire.ask(answer(question, YES))) == "decided"
-    assert inbox.get("q").decision == Decision(action="yes")
+    assert inbox.get("q").decision == InboxDecision(action="yes")
 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2025-03-26"])
@@ -135,7 +135,7 @@ async def test_unknown_and_empty_fields_are_ignored(inbox: Inbox) -> None:
     async with open_wire(inbox) as wire:
         content = {"decision": "no", "note": None, "colour": "red"}
         await wire.ask(answer(await ask(wire), {"action": "accept", "content": content}))
-    assert inbox.get("q").decision == Decision(action="no")
+    assert inbox.get("q").decision == InboxDecision(action="no")
 
 
 async def test_a_client_that_refuses_the_request_leaves_the_question_pending(inbox: Inbox) -> None:
@@ -171,7 +171,7 @@ async def test_the_call_replies_in_time_and_a_late_answer_decides(inbox: Inbox) 
         # The dialog is open: another call joins it instead of asking again.
         assert get_state(await wire.ask(call("ask", {"question": "q", "seconds": 0.05}))) == "open"
         await wire.send(answer(question, YES))
-        assert await wait_for_decision(inbox) == Decision(action="yes")
+        assert await wait_for_decision(inbox) == InboxDecision(action="yes")
 
 
 async def test_a_decision_elsewhere_closes_the_dialog_and_the_late_answer_is_ignored(
@@ -179,7 +179,7 @@ async def test_a_decision_elsewhere_closes_the_dialog_and_the_late_answer_is_ign
 ) -> None:
     async with open_wire(inbox) as wire:
         question = await ask(wire)
-        await asyncio.to_thread(inbox.decide, "q", Decision(action="no"), "terminal")
+        await asyncio.to_thread(inbox.decide, "q", InboxDecision(action="no"), "terminal")
         messages = [await wire.receive(), await wire.receive()]
         (cancelled,) = [message for message in messages if "method" in message]
         (reply,) = [message for message in messages if "method" not in message]
@@ -189,7 +189,7 @@ async def test_a_decision_elsewhere_closes_the_dialog_and_the_late_answer_is_ign
         await wire.send(answer(question, YES))
         await wire.ask(request("ping"))
     entry = inbox.get("q")
-    assert (entry.door, entry.decision) == ("terminal", Decision(action="no"))
+    assert (entry.door, entry.decision) == ("terminal", InboxDecision(action="no"))
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 

@@ -10,7 +10,7 @@ from tests.uraniborg.kernel.mcp.sample_requests import SAMPLE_REQUESTS
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app
 from uraniborg.kernel.mcp.envelope import ENVELOPE_VERSION, STATELESS_VERSIONS
-from uraniborg.kernel.mcp.stateless_http import Dispatcher
+from uraniborg.kernel.mcp.http_apps import Dispatcher
 
 SERVER_INFO = {"name": "sample", "version": "7.8.9"}
 SERVER = sample_server()

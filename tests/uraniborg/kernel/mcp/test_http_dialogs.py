@@ -11,9 +11,9 @@ from tests.dialogs import APPROVE, NEVER, Person, fill_in
 from tests.uraniborg.kernel.mcp.asgi_client import SESSION, Client, client_of
 from tests.uraniborg.kernel.mcp.asking_server import asking_server
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call
-from uraniborg.kernel.inbox import Decision, Inbox, MemoryInbox
 from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app
 from uraniborg.kernel.mcp.testing import connect_http_client, get_json, serve_app
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, MemoryInbox
 
 JSON = "application/json"
 ASK = call("ask", {"question": "q"})
@@ -51,7 +51,7 @@ async def test_the_official_client_answers_over_http(inbox: Inbox) -> None:
         connect_http_client(f"{address}/mcp", on_dialog=person) as client,
     ):
         assert get_json(await client.call_tool("ask", {"question": "q"})) == {"state": "decided"}
-    assert inbox.get("q").decision == Decision(action="yes", note="fine")
+    assert inbox.get("q").decision == InboxDecision(action="yes", note="fine")
 
 
 async def test_a_late_answer_over_http_counts_and_other_calls_are_answered(inbox: Inbox) -> None:
@@ -65,7 +65,7 @@ async def test_a_late_answer_over_http_counts_and_other_calls_are_answered(inbox
         person.answer_late(fill_in(decision="no"))
         entry = await inbox.wait_decided("q", 20)
     assert entry is not None
-    assert entry.decision == Decision(action="no")
+    assert entry.decision == InboxDecision(action="no")
 
 
 async def test_a_decision_elsewhere_closes_the_dialog_over_http(inbox: Inbox) -> None:
@@ -76,7 +76,7 @@ async def test_a_decision_elsewhere_closes_the_dialog_over_http(inbox: Inbox) ->
     ):
         calling = asyncio.create_task(client.call_tool("ask", {"question": "q"}))
         await person.wait_for_question()
-        await asyncio.to_thread(inbox.decide, "q", Decision(action="no"), "terminal")
+        await asyncio.to_thread(inbox.decide, "q", InboxDecision(action="no"), "terminal")
         assert get_json(await calling) == {"state": "decided"}
         assert person.cancelled == 1
 
@@ -124,11 +124,11 @@ async def test_a_dialog_without_its_call_is_closed_in_the_stream_of_the_session(
     async with open_session(inbox) as (client, session), client.stream(session) as stream:
         question, reply = (await client.post(SOON, session)).messages
         assert get_state(reply) == "open"
-        await asyncio.to_thread(inbox.decide, "q", Decision(action="no"), "terminal")
+        await asyncio.to_thread(inbox.decide, "q", InboxDecision(action="no"), "terminal")
         cancelled = await stream.next_event()
         assert (cancelled["method"], cancelled["params"]["requestId"]) == ("notifications/cancelled", question["id"])
         assert (await client.post(answer(question), session)).status == 202
-    assert inbox.get("q").decision == Decision(action="no")
+    assert inbox.get("q").decision == InboxDecision(action="no")
 
 
 async def test_an_answer_of_another_session_is_ignored(inbox: Inbox) -> None:

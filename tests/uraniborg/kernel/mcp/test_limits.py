@@ -10,9 +10,9 @@ import pytest
 from mcp.server.session import ServerSession
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.mcp import client as client_module
 from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app, subscriptions
-from uraniborg.kernel.mcp.client import RemoteServer, Tail
+from uraniborg.kernel.mcp import remote_server as client_module
+from uraniborg.kernel.mcp.remote_server import RemoteServer, Tail
 from uraniborg.kernel.mcp.replies import make_error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 

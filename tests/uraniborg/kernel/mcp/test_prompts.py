@@ -5,7 +5,7 @@ from mcp.types import PromptReference, ResourceTemplateReference, TextContent
 from pydantic import Field
 
 from uraniborg.kernel.mcp import Server, make_server, prompt, resource
-from uraniborg.kernel.mcp.prompts import Prompt
+from uraniborg.kernel.mcp.prompts_and_resources import Prompt
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, connect_client
 
 KNOWN = ["kepler-90", "trappist-1", "Trappist-2", "my-trappist", *(f"star-{number}" for number in range(150))]

@@ -5,7 +5,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.kernel.mcp.request_checks import Guard, Rules
+from uraniborg.kernel.mcp.http_guard import Guard, Rules
 
 ORIGIN = "http://localhost:5173"
 OPEN = Rules(("POST",), frozenset({ORIGIN}), None)

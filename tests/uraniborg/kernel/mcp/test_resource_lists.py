@@ -8,7 +8,7 @@ from tests.uraniborg.kernel.mcp.raw_messages import request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Listed, Server, make_server
-from uraniborg.kernel.mcp.stateless_http import Dispatcher
+from uraniborg.kernel.mcp.http_apps import Dispatcher
 
 LIST = request("resources/list")
 STATIC = ["sample://about"]

@@ -5,8 +5,8 @@ import pytest
 from tests.test_tool_arguments import making_servers
 from uraniborg.kernel.mcp import make_server
 from uraniborg.kernel.mcp.server import UnknownTool
-from uraniborg.kernel.mcp.sibling_servers import TOOLS, find_address_owner_hint, find_tool_owner_hint
 from uraniborg.kernel.mcp.testing import McpError, connect_client, get_json
+from uraniborg.kernel.mcp.tool_calls import TOOLS, find_address_owner_hint, find_tool_owner_hint
 
 
 async def test_the_table_has_exactly_the_tools_of_the_four_servers() -> None:

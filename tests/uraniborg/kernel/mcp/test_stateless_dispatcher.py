@@ -11,8 +11,8 @@ from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, cal
 from tests.uraniborg.kernel.mcp.sample_requests import nested
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.mcp import Server, make_server, prompt, resource, tool
-from uraniborg.kernel.mcp.jsonrpc import Answer
-from uraniborg.kernel.mcp.stateless_http import Dispatcher
+from uraniborg.kernel.mcp.http_apps import Dispatcher
+from uraniborg.kernel.mcp.jsonrpc import RpcAnswer
 
 BATCH_LIMIT = 100
 
@@ -44,7 +44,7 @@ odd_messages = st.fixed_dictionaries(
 )
 
 
-async def answer(message: Any, *, version: str = BATCHING, server: Server | None = None) -> Answer:
+async def answer(message: Any, *, version: str = BATCHING, server: Server | None = None) -> RpcAnswer:
     body = message if isinstance(message, bytes) else json.dumps(message).encode()
     return await Dispatcher(server or sample_server()).answer(body, version)
 

@@ -222,7 +222,7 @@ async def test_a_fault_of_the_server_is_an_internal_error_that_discloses_nothing
     def broken(_self: Any, _body: bytes, _version: str, _headers: Any) -> Any:
         raise RuntimeError("sk-secret")
 
-    monkeypatch.setattr("uraniborg.kernel.mcp.stateless_http.Dispatcher.answer", broken)
+    monkeypatch.setattr("uraniborg.kernel.mcp.http_apps.Dispatcher.answer", broken)
     async with client_of_sample() as client:
         response = await client.post("/mcp", json=INITIALIZE)
     assert response.status_code == 500

@@ -21,7 +21,7 @@ from uraniborg.kernel.mcp import (
     make_stateful_app,
     make_stateless_app,
 )
-from uraniborg.kernel.mcp.stateless_http import Dispatcher
+from uraniborg.kernel.mcp.http_apps import Dispatcher
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 from uraniborg.kernel.mcp.testing import (
     ClientSession,

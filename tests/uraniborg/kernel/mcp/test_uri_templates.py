@@ -9,8 +9,8 @@ from pydantic import AnyUrl, Field
 from tests.uraniborg.kernel.mcp.raw_messages import request
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Server, make_server, resource
-from uraniborg.kernel.mcp.resources import UriTemplate
-from uraniborg.kernel.mcp.stateless_http import Dispatcher
+from uraniborg.kernel.mcp.http_apps import Dispatcher
+from uraniborg.kernel.mcp.prompts_and_resources import UriTemplate
 from uraniborg.kernel.mcp.testing import connect_client
 
 PAGED = UriTemplate("sample://{key}/text{?offset,lang}")

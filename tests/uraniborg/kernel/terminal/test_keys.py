@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.terminal.keys import TerminalScreen
+from uraniborg.kernel.terminal.questions import TerminalScreen
 
 termios = pytest.importorskip("termios")
 

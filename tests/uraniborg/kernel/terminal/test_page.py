@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uraniborg.kernel.language.messages import format_to_minute
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.terminal.layout import Branch, LastCell
-from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.streams import format_json, write_text
+from uraniborg.kernel.terminal.output_streams import format_json, write_text
+from uraniborg.kernel.terminal.page import Branch, LastCell, Page
 from uraniborg.kernel.terminal.styled_text import (
     RED,
     StyledText,
@@ -22,7 +22,6 @@ from uraniborg.kernel.terminal.styled_text import (
     measure_width,
     wrap_words,
 )
-from uraniborg.kernel.text import format_to_minute
 
 
 class Terminal(io.StringIO):

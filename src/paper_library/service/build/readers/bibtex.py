@@ -24,11 +24,11 @@ from paper_library.service.build.readers.texts_and_dates import (
     read_text_lines,
     yield_file_errors_as_problems,
 )
-from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
 from uraniborg.kernel.bibliography.editorial_notices import parse_notices_of_note
 from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, find_arxiv_in_text
 from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
+from uraniborg.kernel.bibliography.names import read_bibtex_names
+from uraniborg.kernel.bibliography.plain_text import clean_line, clean_markdown_line, normalise_pages, split_list
 
 COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
 _INSIDE_A_BOOK = frozenset(("inproceedings", "conference", "incollection", "inbook", "suppcollection", "inreference"))

@@ -14,8 +14,9 @@ from paper_library.service.build.readers.texts_and_dates import (
     read_bytes,
     yield_file_errors_as_problems,
 )
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_unique_values
-from uraniborg.kernel.bibliography.xml_tree import (
+from uraniborg.kernel.bibliography.plain_text import (
+    clean_line,
+    clean_unique_values,
     extract_text,
     find_child,
     find_children,

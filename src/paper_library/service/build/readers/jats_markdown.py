@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block, clean_markdown_line
 from uraniborg.kernel.bibliography.latex import convert_to_unicode_script
-from uraniborg.kernel.bibliography.xml_tree import (
+from uraniborg.kernel.bibliography.plain_text import (
+    clean_line,
+    clean_markdown_block,
+    clean_markdown_line,
     extract_text,
     find_child,
     find_children,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from paper_library.domain.entries import SEARCH_FIELDS, Entry
 from paper_library.domain.paper_ids import is_paper_id
 from paper_library.service.build.readers.texts_and_dates import parse_month, parse_year, parse_year_and_month
-from uraniborg.kernel.bibliography.author_lists import read_names
-from uraniborg.kernel.bibliography.clean_text import (
+from uraniborg.kernel.bibliography.editorial_notices import merge_notices, parse_notices_of_note, read_notices
+from uraniborg.kernel.bibliography.identifiers import ARXIV_ID
+from uraniborg.kernel.bibliography.names import read_names
+from uraniborg.kernel.bibliography.plain_text import (
     clean_line,
     clean_markdown_block,
     clean_scalar,
@@ -16,8 +18,6 @@ from uraniborg.kernel.bibliography.clean_text import (
     normalise_pages,
     split_list,
 )
-from uraniborg.kernel.bibliography.editorial_notices import merge_notices, parse_notices_of_note, read_notices
-from uraniborg.kernel.bibliography.identifiers import ARXIV_ID
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -18,15 +18,15 @@ from paper_library.service.build.readers.texts_and_dates import (
     read_text,
     yield_file_errors_as_problems,
 )
-from uraniborg.kernel.bibliography.author_lists import read_names
-from uraniborg.kernel.bibliography.clean_text import (
+from uraniborg.kernel.bibliography.latex import decode_latex
+from uraniborg.kernel.bibliography.names import read_names
+from uraniborg.kernel.bibliography.plain_text import (
     clean_line,
     clean_markdown_block,
     clean_unique_values,
     normalise_pages,
     split_list,
 )
-from uraniborg.kernel.bibliography.latex import decode_latex
 from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.errors import is_out_of_room
 

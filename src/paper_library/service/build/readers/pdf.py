@@ -13,9 +13,9 @@ from paper_library.service.build.readers.texts_and_dates import (
     parse_year_and_month,
     yield_file_errors_as_problems,
 )
-from uraniborg.kernel.bibliography.author_lists import read_names
-from uraniborg.kernel.bibliography.clean_text import clean_line, split_list
 from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, trim_doi
+from uraniborg.kernel.bibliography.names import read_names
+from uraniborg.kernel.bibliography.plain_text import clean_line, split_list
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}|\\^`]{2,200}")
 _DOI_LABEL = re.compile(r"doi(?:\.org/|:|\s)\s*$", re.IGNORECASE)

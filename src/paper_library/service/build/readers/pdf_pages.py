@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paper_library.service.build.readers.texts_and_dates import UnreadableFile
 from paper_library.store.layout import open_regular_file
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block
+from uraniborg.kernel.bibliography.plain_text import clean_line, clean_markdown_block
 from uraniborg.kernel.boundary import make_encodable
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from paper_library.service.build.readers.texts_and_dates import (
     read_text_lines,
     yield_file_errors_as_problems,
 )
-from uraniborg.kernel.bibliography.author_lists import uninvert_name
-from uraniborg.kernel.bibliography.clean_text import clean_unique_values, split_list
 from uraniborg.kernel.bibliography.editorial_notices import parse_notices_of_note
 from uraniborg.kernel.bibliography.identifiers import find_arxiv_in_text
+from uraniborg.kernel.bibliography.names import uninvert_name
+from uraniborg.kernel.bibliography.plain_text import clean_unique_values, split_list
 
 MAX_RECORD_CHARS = 4 << 20
 """A longer record is refused: it does not describe a paper."""

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 
 from paper_library.domain.entries import BuildProblem, Entry, Reader
 from paper_library.store.layout import NotRegular, open_regular_file
-from uraniborg.kernel.bibliography.clean_text import clean_line
+from uraniborg.kernel.bibliography.plain_text import clean_line
 from uraniborg.kernel.errors import is_out_of_room
 
 MAX_TEXT_BYTES = 1 << 30

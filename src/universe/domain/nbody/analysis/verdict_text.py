@@ -19,7 +19,7 @@ from universe.domain.nbody.integration.error_estimates import TRUSTED_DEGREES
 from universe.domain.nbody.integration.methods import COMPOSITIONS
 from universe.domain.nbody.osculating_orbits import OPEN_AXIS, OrbitHistory
 from universe.domain.orbits.kepler_equation import Floats
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.language.messages import plural
 
 _HILL_STABLE: Final = 2 * math.sqrt(3)
 """Mutual Hill radii beyond which two planets on circles never meet (B. Gladman, Icarus 106, 247, 1993)."""

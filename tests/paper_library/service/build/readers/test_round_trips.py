@@ -10,7 +10,7 @@ from paper_search.export.formats import export_bibtex, export_csl_json, export_j
 from paper_search.models import Paper, PaperCollection, PaperTag, WorkType
 from tests.paper_library.service.build.readers.files import select_entries, write_and_read
 from tests.paper_search.export.samples import collection, collections, composed, paper
-from uraniborg.kernel.bibliography.clean_text import clean_line
+from uraniborg.kernel.bibliography.plain_text import clean_line
 
 FORMATS = {"a.bib": export_bibtex, "a.ris": export_ris, "a.json": export_csl_json, "b.json": export_json}
 PAPERS = [

@@ -1,0 +1,1 @@
+"""HTTP servers of all parts: settings, checks of requests, errors as JSON, limits of connections, and their start."""
