@@ -108,7 +108,7 @@ class PhraseFile:
 @cache
 def read_function_words() -> tuple[frozenset[str], ...]:
     """Return the words that join concepts in each language but English."""
-    lists = read_phrase_file("uraniborg.kernel", "function_words.txt")
+    lists = read_phrase_file("uraniborg.kernel.language", "function_words.txt")
     return tuple(frozenset(" ".join(entries).split()) for entries in lists.values())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from uraniborg.kernel.language.phrase_files import read_phrase_file, split_entries, translate_names, translate_pattern
 
-FILES = [("uraniborg.kernel", "function_words.txt")] + [
+FILES = [("uraniborg.kernel.language", "function_words.txt")] + [
     ("uraniborg.kernel.language", name) for name in ("phrases.txt", "numbers.txt")
 ]
 
