@@ -31,14 +31,14 @@ DECIDER: Final = """
 import sys, time
 
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.store.inbox import Decision, Inbox
 from uraniborg.inbox_questions import check_and_decide
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 tycho = Actor(kind="person", name="Tycho", authenticated="account")
 inbox = Inbox()
 for line in sys.stdin:
     began = time.monotonic()
-    check_and_decide(inbox, line.strip(), Decision(action="approve"), "terminal", tycho)
+    check_and_decide(inbox, line.strip(), InboxDecision(action="approve"), "terminal", tycho)
     print(began, flush=True)
 """
 """What `uraniborg decide` does after its start, which is not measured."""

@@ -37,14 +37,14 @@ import sys
 import time
 from pathlib import Path
 
-from uraniborg.kernel.store.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 inbox = Inbox(Path(sys.argv[1]))
 for line in sys.stdin:
     entry_id, pause = line.split()
     time.sleep(float(pause))
     begun = time.monotonic()
-    inbox.decide(entry_id, Decision(action="reject"), "bench")
+    inbox.decide(entry_id, InboxDecision(action="reject"), "bench")
     print(begun, time.monotonic(), flush=True)
 """
 

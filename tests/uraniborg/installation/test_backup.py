@@ -74,7 +74,7 @@ from pflow.config import load_settings
 from universe.config import load_config
 from universe.service.universes import UniverseService
 from universe.store.memory import make_store
-from uraniborg.kernel.store.inbox import Decision, Inbox
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 async def write():
     inbox, log = Inbox(), load_settings().home / "checkpoints" / "log.jsonl"
@@ -83,7 +83,7 @@ async def write():
         await service.create("writer", universe_id="u")
         for number in itertools.count():
             inbox.put(f"w{number}", "pflow", "approval", "s", {"question": "?" * 2_000})
-            inbox.decide(f"w{number}", Decision(action="approve"), "terminal")
+            inbox.decide(f"w{number}", InboxDecision(action="approve"), "terminal")
             with log.open("a") as stream:
                 stream.write(str(number) * 1_000)
             await service.send("u", {"type": "tick", "dt": 1})

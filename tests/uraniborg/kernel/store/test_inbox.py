@@ -628,7 +628,7 @@ def test_decisions_are_forced_to_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
 CHILD = """
 import json, sys
 from pathlib import Path
-from uraniborg.kernel.store.inbox import AlreadyDecided, Decision, Inbox
+from uraniborg.kernel.store.inbox import AlreadyDecided, Inbox, InboxDecision
 inbox = Inbox(Path(sys.argv[1]))
 door = sys.argv[2]
 inbox.pending()
@@ -636,7 +636,7 @@ print("ready", flush=True)
 for line in sys.stdin:
     entry_id = line.strip()
     try:
-        inbox.decide(entry_id, Decision(action="approve", data={"by": door, "bulk": "x" * 5000}), door)
+        inbox.decide(entry_id, InboxDecision(action="approve", data={"by": door, "bulk": "x" * 5000}), door)
         print(json.dumps([entry_id, "won"]), flush=True)
     except AlreadyDecided as refusal:
         print(json.dumps([entry_id, refusal.ids["door"]]), flush=True)

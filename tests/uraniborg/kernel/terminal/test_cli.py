@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import pytest
 from pydantic import BaseModel
@@ -17,6 +18,8 @@ from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFo
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.terminal.command_runner import print_error, run_command
 from uraniborg.kernel.terminal.output_streams import can_use_color
+
+IMPORT: Final = "from uraniborg.kernel.terminal.command_runner import run_command"
 
 
 def ending(main: Callable[[], int | None], *, as_json: bool = False) -> object:
@@ -156,7 +159,7 @@ def test_a_validation_error_that_escapes_becomes_invalid_input(capsys: pytest.Ca
 
 
 def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
-    code = f"import os, sys\nfrom uraniborg.kernel.terminal.command_runner import run_command\ndef main():\n    {body}\nrun_command(main)"
+    code = f"import os, sys\n{IMPORT}\ndef main():\n    {body}\nrun_command(main)"
     return subprocess.Popen(
         [sys.executable, "-c", code],
         text=True,
@@ -224,7 +227,7 @@ def test_ctrl_c_ends_a_running_command_with_130() -> None:
 def test_a_command_runs_with_closed_streams(closed: str, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     body = f"print('result'); print('news', file=sys.stderr); open({str(ran)!r}, 'w').close()"
-    code = f"import sys\nfrom uraniborg.kernel.terminal.command_runner import run_command\ndef main():\n    {body}\nrun_command(main)"
+    code = f"import sys\n{IMPORT}\ndef main():\n    {body}\nrun_command(main)"
     command = f'exec "$0" -c "$1" {closed}'
     done = subprocess.run(["sh", "-c", command, sys.executable, code], capture_output=True, timeout=30, check=False)
     assert done.returncode == 0
@@ -235,7 +238,7 @@ def test_a_command_runs_with_closed_streams(closed: str, tmp_path: Path) -> None
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_cannot_be_written_is_reported_as_a_failure(unbuffered: str) -> None:
-    code = "from uraniborg.kernel.terminal.command_runner import run_command; run_command(lambda: print('result', flush=True))"
+    code = f"{IMPORT}; run_command(lambda: print('result', flush=True))"
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],
