@@ -1,7 +1,7 @@
-"""Check or clean text and JSON from outside once, where they enter.
+"""Check or clean text and JSON from outside once, where they enter, and the cells of CSV files, where they leave.
 
 Inside, every text can be encoded as UTF-8. Only a path may still have surrogates, which stand for the bytes of a file
-name in another encoding; `display_path` makes a text of it.
+name in another encoding; `display_path` makes a text of it. A cell that a spreadsheet would run gets an apostrophe.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Split personal names into family name, given names, particle and suffix.
+"""Split personal names into their parts, cite them in short, and read lists of authors from files of all kinds.
 
 A comma decides: `Wang, Lei`. Without a comma BibTeX's rules apply (the family name is the last word, or the words
 after a lower-case particle), except where the family name visibly comes first: before trailing initials
@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
-
-from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
 from uraniborg.kernel.bibliography.plain_text import clean_line, clean_scalar, fold_to_ascii, to_one_line
 
@@ -68,6 +66,8 @@ class Name:
 @lru_cache(maxsize=16_384)
 def split_name(name: str) -> Name:
     """Return the parts of a name; a name that follows no rule is all family name. Never raises."""
+    from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts  # slow to import
+
     text = to_one_line(name).strip(" ,")
     if _GROUP.search(text) and not _TEX.search(text):
         return Name(text)

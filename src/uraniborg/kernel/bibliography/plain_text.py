@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from html.entities import html5
 from math import isnan
-from typing import cast
-from xml.etree.ElementTree import Element
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ATTRIBUTES = r"""(?:\s+[\w:-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))*\s*/?>"""
@@ -126,26 +128,26 @@ def fold_to_ascii(text: str) -> str:
 _BLOCKS = ("p", "sec", "title", "list-item", "break")
 
 
-def get_local_name(element: Element) -> str:
+def get_local_name(element: "Element") -> str:
     """Return the name of an element without its namespace."""
     return element.tag.rpartition("}")[2]
 
 
-def find_child(element: Element, name: str) -> Element | None:
+def find_child(element: "Element", name: str) -> "Element | None":
     """Return the first child with this name, or None."""
     return next(find_children(element, name), None)
 
 
-def find_children(element: Element, name: str) -> Iterator[Element]:
+def find_children(element: "Element", name: str) -> Iterator["Element"]:
     return (found for found in element if get_local_name(found) == name)
 
 
-def find_self_and_descendants(element: Element, *names: str) -> Iterator[Element]:
+def find_self_and_descendants(element: "Element", *names: str) -> Iterator["Element"]:
     """Return the element and its descendants that have one of the names, in the order of the document."""
     return (found for found in element.iter() if get_local_name(found) in names)
 
 
-def extract_text(element: Element, without: tuple[str, ...] = (), spaced: tuple[str, ...] = _BLOCKS) -> str:
+def extract_text(element: "Element", without: tuple[str, ...] = (), spaced: tuple[str, ...] = _BLOCKS) -> str:
     """Return the text of an element: without the elements named in `without`, with blanks around those in `spaced`."""
     parts = [element.text or ""]
     for part in element:

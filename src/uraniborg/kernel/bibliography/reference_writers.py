@@ -1,13 +1,13 @@
 """Write references as BibTeX that parses back to the same fields, as RIS, and as CSL-JSON."""
 
+# rispy ships no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
 import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-# rispy ships no types.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-import rispy
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
 from uraniborg.kernel.bibliography.latex import encode_latex, has_balanced_braces
@@ -130,14 +130,15 @@ _RETRACTED = "Retracted Publication"
 """PubMed's name for this type of work, in the field where reference managers have the type."""
 
 
-class _WriterWithoutHeader(rispy.RisWriter):
-    def set_header(self, count: int) -> str:
-        return ""
-
-
 def write_ris(references: Iterable[Reference]) -> str:
     """Return one RIS record per reference, abstracts included; none give an empty string. Does not raise."""
-    return rispy.dumps([_make_record(reference) for reference in references], implementation=_WriterWithoutHeader)
+    import rispy  # other formats do not need it
+
+    class WriterWithoutHeader(rispy.RisWriter):
+        def set_header(self, count: int) -> str:
+            return ""
+
+    return rispy.dumps([_make_record(reference) for reference in references], implementation=WriterWithoutHeader)
 
 
 def _make_record(reference: Reference) -> dict[str, str | list[str]]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.plain_text import fold_to_ascii, to_one_line
 
 _PAGE_RANGE = re.compile(r"([^\s–—-]+)\s*[–—-]+\s*([^\s–—-]+)")
@@ -64,8 +65,6 @@ def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> s
     `unknown`, `nd` and `untitled` stand for a piece that is missing or has no ASCII letter or digit. Lower-case
     particles (`van`, `de la`) are left out, articles at the start of a title are not.
     """
-    from uraniborg.kernel.bibliography.names import split_name  # few keys are made, and it is slow to import
-
     name = next((clean for author in authors if (clean := to_one_line(author))), "")
     family = _join_and_cut_words(_WORD.findall(fold_to_ascii(split_name(name).family))) if name else ""
     word = _join_and_cut_words(_WORD.findall(fold_to_ascii(_MARKUP.sub("", title)))[:1])

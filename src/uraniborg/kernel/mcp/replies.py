@@ -1,4 +1,10 @@
-"""Replies of tools: values as one text block of JSON, and errors with one body."""
+"""Replies of tools: values as one text block of JSON, errors with one body, and marks of foreign text.
+
+Foreign is text that neither the person nor this program wrote. A content block with foreign text has its origins in
+`_meta`, and the text itself is unchanged:
+
+    {"type": "text", "text": "…", "_meta": {"uraniborg/foreign": ["papers"]}}
+"""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""The parent's side of the dialogue with workers: child processes that answer requests.
+"""The dialogue with workers: child processes that answer requests, the side of the parent and the side of the child.
 
-`uraniborg.kernel.processes.worker_dialogue` is the other side. A message is a line of JSON, followed by `size` bytes. To the worker
-go requests: `{"id": 1, "request": …, "size": 0}`. From the worker come `{"ready": …}`, and with the id of a request any
-number of `{"progress": …}`, then `{"result": …}` or `{"error": {…}, "status": 404}`.
+A message is a line of JSON, followed by `size` bytes. To the worker go requests: `{"id": 1, "request": …, "size": 0}`.
+From the worker come `{"ready": …}`, and with the id of a request any number of `{"progress": …}`, then
+`{"result": …}` or `{"error": {…}, "status": 404}`.
 
 A worker ends when its stdin does, which also happens if its parent is killed. To cancel a request, end its worker.
 """
