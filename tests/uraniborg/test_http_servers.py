@@ -18,7 +18,7 @@ from paper_library.service.shelf_catalog import sample_shelf
 from tests.installed_programs import find_program
 from tests.requirements import requirement
 from tests.shared_folders import make_once
-from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, one_answer, request, rest_of
+from tests.uraniborg.kernel.http.raw_http import SOON, Answer, ask, connected, one_answer, request, rest_of
 
 FILES: Final = 1_024
 HALF_OPEN: Final = 1_100

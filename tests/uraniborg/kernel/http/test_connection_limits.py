@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from tests.uraniborg.kernel import limited_server
-from tests.uraniborg.kernel.limited_server import LIMITS
-from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, last_answer, one_answer, request, rest_of
+from tests.uraniborg.kernel.http import limited_server
+from tests.uraniborg.kernel.http.limited_server import LIMITS
+from tests.uraniborg.kernel.http.raw_http import SOON, Answer, ask, connected, last_answer, one_answer, request, rest_of
 from uraniborg.kernel.http.connection_limits import make_protocol
 from uraniborg.kernel.http.serve_command import find_port
 from uraniborg.kernel.http.uvicorn_server import StoppingServer

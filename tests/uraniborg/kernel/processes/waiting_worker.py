@@ -1,4 +1,4 @@
-"""`python -m tests.uraniborg.kernel.waiting_worker`: a worker for tests; it can print, fail and wait for long."""
+"""`python -m tests.uraniborg.kernel.processes.waiting_worker`: a worker for tests that can print, fail and wait."""
 
 import subprocess
 import sys

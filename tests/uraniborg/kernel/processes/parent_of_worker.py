@@ -1,4 +1,4 @@
-"""`python -m tests.uraniborg.kernel.parent_of_worker REQUEST`: prints the id of its worker when that has progress."""
+"""`python -m tests.uraniborg.kernel.processes.parent_of_worker REQUEST`: print the id of its worker once it reports."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from uraniborg.kernel.processes.worker_dialogue import WorkerProcess, start_work
 
 
 async def main() -> None:
-    worker: WorkerProcess[str, object, object] = await start_worker("tests.uraniborg.kernel.waiting_worker")
+    worker: WorkerProcess[str, object, object] = await start_worker("tests.uraniborg.kernel.processes.waiting_worker")
 
     async def print_id(_progress: object) -> None:
         print(worker.process.pid, flush=True)

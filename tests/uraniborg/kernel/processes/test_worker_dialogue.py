@@ -16,8 +16,8 @@ import pytest
 from tests.forked_processes import ROOT, SOON
 from uraniborg.kernel.processes.worker_dialogue import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 
-MODULE: Final = "tests.uraniborg.kernel.waiting_worker"
-PARENT: Final = "tests.uraniborg.kernel.parent_of_worker"
+MODULE: Final = "tests.uraniborg.kernel.processes.waiting_worker"
+PARENT: Final = "tests.uraniborg.kernel.processes.parent_of_worker"
 IS_READY: Final = """
 echo '{"ready": {"port": 8000}}'
 """
