@@ -110,7 +110,7 @@ export const PAGES: readonly ConsolePage[] = [
         {
           path: "/styleguide",
           title: names.styleguide,
-          component: lazyPage(async () => (await import("./styleguide/page.tsx")).StyleguidePage),
+          component: lazyPage(async () => (await import("./styleguide/styleguide_page.tsx")).StyleguidePage),
         },
       ]
     : []),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeActor, describeAuthor } from "../src/common/actor_words.ts";
 import type { Actor } from "../src/data/api_types.ts";
-import { describeDecider } from "../src/inbox/words.ts";
+import { describeDecider } from "../src/inbox/question_words.ts";
 import { describeStarter } from "../src/runs/run_words.ts";
 import names from "./actor_names.json";
 

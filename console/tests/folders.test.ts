@@ -12,3 +12,9 @@ test("no folder holds more modules than a reader can take in at once", () => {
   expect(counts.size).toBeGreaterThan(10);
   expect([...counts].filter(([, count]) => count > MOST_MODULES)).toEqual([]);
 });
+
+test("every module has a name of its own, except the texts of each folder", () => {
+  const names = SOURCES.map((path) => path.slice(path.lastIndexOf("/") + 1)).filter((name) => name !== "strings.ts");
+  expect(names.length).toBeGreaterThan(100);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { removeDirections } from "../src/common/actor_words.ts";
-import { describeDecider, describeDoor, describeState } from "../src/inbox/words.ts";
+import { describeDecider, describeDoor, describeState } from "../src/inbox/question_words.ts";
 
 test("a decision is described by what, who and where", () => {
   const decided = { state: "decided", action: "reject", door: "terminal", decided_by: "Ada" };

@@ -3,8 +3,8 @@ import { type Body, type Cast, chooseBodies, sortByOrbit } from "../src/sky/bodi
 import { formatClock, formatDate, fromDate, toDate } from "../src/sky/dates.ts";
 import { computePeriod, KEPLER, parseElements, WORDS } from "../src/sky/elements.ts";
 import { computePosition, type Point, solveKepler } from "../src/sky/motion.ts";
+import { makeSkyState, writeSkyState } from "../src/sky/sky_state.ts";
 import { chooseSpeed, SPEEDS } from "../src/sky/speeds.ts";
-import { makeSkyState, writeSkyState } from "../src/sky/state.ts";
 import { skyTexts } from "../src/sky/strings.ts";
 import { chooseSystem, findSystemsAtOnePlace, hideOtherSystems } from "../src/sky/systems.ts";
 import { interpolate, type Trajectory } from "../src/sky/trajectory.ts";

@@ -2,9 +2,9 @@ import { fireEvent, render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
 import { Toasts } from "../src/common/toasts.tsx";
 import type { Cast } from "../src/sky/bodies.ts";
-import { Controls } from "../src/sky/controls.tsx";
 import type { SkyRunner } from "../src/sky/drawing/runner.ts";
-import { makeSkyState } from "../src/sky/state.ts";
+import { Controls } from "../src/sky/picture_controls.tsx";
+import { makeSkyState } from "../src/sky/sky_state.ts";
 import { skyTexts } from "../src/sky/strings.ts";
 
 test("a picture or a model that the browser cannot make is an error that says what to do", async () => {

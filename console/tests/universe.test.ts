@@ -11,7 +11,7 @@ import { describeEntry, findEnd } from "../src/universes/log_panel.tsx";
 import { makePanelState } from "../src/universes/panel_state.ts";
 import { checkSetting, readSetting } from "../src/universes/setting_field.tsx";
 import { findOffset } from "../src/universes/shelf_papers.ts";
-import { numberSources, splitFields, tagStatus, type Value } from "../src/universes/values.ts";
+import { numberSources, splitFields, tagStatus, type Value } from "../src/universes/value_origins.ts";
 
 const UPDATE: CommandSchema = {
   type: "updateStar",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describePlanetMass, formatQuantity } from "../src/universes/values.ts";
+import { describePlanetMass, formatQuantity } from "../src/universes/value_origins.ts";
 
 test("values of every kind are shown as text", () => {
   expect(formatQuantity(365.256363, "d")).toBe("365.256 d");

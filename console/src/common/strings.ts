@@ -1,4 +1,4 @@
-import { makeTexts, plural } from "./texts.ts";
+import { makeTexts, plural } from "./wording.ts";
 
 export const commonTexts = makeTexts({
   product: "Uraniborg",

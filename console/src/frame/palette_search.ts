@@ -1,6 +1,6 @@
 /** What the palette finds on the server: searches, shelves, papers, workflows, runs and universes. */
 
-import { plural } from "../common/texts.ts";
+import { plural } from "../common/wording.ts";
 import { api } from "../data/api.ts";
 import { formatPath, navigate } from "../data/router.ts";
 import { formatWhen, readNow } from "../data/times.ts";

@@ -10,7 +10,7 @@ import type {
   UniverseFacts,
 } from "../data/api_types.ts";
 import { formatPath } from "../data/router.ts";
-import { describeState } from "../inbox/words.ts";
+import { describeState } from "../inbox/question_words.ts";
 import { recallPlace } from "../review/verdict_drafts.ts";
 import { describeRun } from "../runs/run_words.ts";
 import { describePhase } from "../searches/search_tags.tsx";

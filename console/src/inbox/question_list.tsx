@@ -6,10 +6,10 @@ import { ErrorNote, ErrorState, LoadingState } from "../common/states.tsx";
 import { Age, When } from "../common/time.tsx";
 import { VirtualList } from "../common/virtual_list.tsx";
 import { formatPath } from "../data/router.ts";
+import { describeDecider, describeDoor, describeState } from "./question_words.ts";
 import { RunningCounts } from "./running_counts.tsx";
 import { inboxTexts as texts } from "./strings.ts";
 import { decided, type QuestionSummary, waiting, waitingCount } from "./waiting_list.ts";
-import { describeDecider, describeDoor, describeState } from "./words.ts";
 
 type Item =
   | { type: "heading"; text: string }

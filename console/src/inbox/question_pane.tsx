@@ -16,8 +16,8 @@ import { formatPath, navigate } from "../data/router.ts";
 import { StrategyForm } from "../strategy/strategy_form.tsx";
 import { UnsentPlan } from "../strategy/unsent_plan.tsx";
 import { type Question, QuestionContents } from "./question_view.tsx";
+import { describeAnswer, describeState } from "./question_words.ts";
 import { inboxTexts as texts } from "./strings.ts";
-import { describeAnswer, describeState } from "./words.ts";
 
 /** One question, and the buttons to decide it. `onDecided` is called after a decision of this person. */
 export function QuestionPane({ id, me, onDecided }: { id: string; me: string; onDecided: () => void }) {

@@ -1,4 +1,4 @@
-import { makeTexts } from "../common/texts.ts";
+import { makeTexts } from "../common/wording.ts";
 
 export const jobTexts = makeTexts({
   list: "Jobs",

@@ -10,7 +10,7 @@ import { useResource } from "../data/resource.ts";
 import { formatPath } from "../data/router.ts";
 import { readOwnName } from "../data/session.ts";
 import { formatDuration } from "../data/times.ts";
-import { describeAnswer } from "../inbox/words.ts";
+import { describeAnswer } from "../inbox/question_words.ts";
 import { ItemList, isItemChange } from "./item_list.tsx";
 import type { NodeState, RunStore } from "./run_store.ts";
 import { describeNode, describeStarter, shortenId } from "./run_words.ts";

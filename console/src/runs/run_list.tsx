@@ -12,7 +12,7 @@ import { makePagedList } from "../data/paged_list.ts";
 import { formatPath, navigate } from "../data/router.ts";
 import { readOwnName } from "../data/session.ts";
 import { formatDuration } from "../data/times.ts";
-import { describeDecided } from "../inbox/words.ts";
+import { describeDecided } from "../inbox/question_words.ts";
 import { formatFieldText } from "../workflows/input_values.ts";
 import { workflowTexts as texts } from "../workflows/strings.ts";
 import { describeRun, describeStarter, isRunChange, type RunStatus, shortenId } from "./run_words.ts";

@@ -4,7 +4,7 @@ import { type ApiError, toApiError } from "../data/api_error.ts";
 import type { NodeResult, RunGraph, RunSummary } from "../data/api_types.ts";
 import { listenForChanges, retryWhenLive } from "../data/live.ts";
 import type { Change } from "../data/server_events.ts";
-import type { Answer } from "../inbox/words.ts";
+import type { Answer } from "../inbox/question_words.ts";
 import type { NodeStatus } from "./run_words.ts";
 
 /** The state of a node: from the log of runs if it has ended, from the event stream until then. */

@@ -2,7 +2,7 @@ import { describeActor, removeDirections } from "../common/actor_words.ts";
 import type { Tone } from "../common/controls.tsx";
 import type { NodeResult, RunSummary } from "../data/api_types.ts";
 import type { Change } from "../data/server_events.ts";
-import { type Answer, describeState } from "../inbox/words.ts";
+import { type Answer, describeState } from "../inbox/question_words.ts";
 import { listForgotten } from "../workflows/input_values.ts";
 import { runTexts } from "./strings.ts";
 

@@ -1,7 +1,7 @@
 import { Table } from "../common/layout.tsx";
-import type { SkyData } from "./load.ts";
 import { computePosition } from "./motion.ts";
-import type { SkyState } from "./state.ts";
+import type { SkyData } from "./sky_data.ts";
+import type { SkyState } from "./sky_state.ts";
 import { skyTexts as texts } from "./strings.ts";
 
 const MOST_ROWS = 200;

@@ -3,8 +3,8 @@ import { useId } from "preact/hooks";
 import { Button } from "../common/controls.tsx";
 import type { Cast } from "./bodies.ts";
 import { formatClock, formatDate, fromDate, toDate } from "./dates.ts";
+import type { SkyState } from "./sky_state.ts";
 import { SPEEDS } from "./speeds.ts";
-import type { SkyState } from "./state.ts";
 import { skyTexts as texts } from "./strings.ts";
 
 const SLIDER_SECONDS = 60;

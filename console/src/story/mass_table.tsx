@@ -3,7 +3,7 @@ import { Loaded } from "../common/states.tsx";
 import { api } from "../data/api.ts";
 import type { BodyMass, StoryStepWithResult } from "../data/api_types.ts";
 import { useResource } from "../data/resource.ts";
-import { describePlanetMass } from "../universes/values.ts";
+import { describePlanetMass } from "../universes/value_origins.ts";
 import { storyTexts as texts } from "./strings.ts";
 
 const DIGITS = 3;

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { showToast } from "../common/toasts.tsx";
 import { api } from "../data/api.ts";
 import { readOwnName } from "../data/session.ts";
-import { describeDecided } from "../inbox/words.ts";
+import { describeDecided } from "../inbox/question_words.ts";
 
 export type ExpectOwnDecision = () => () => void;
 

@@ -20,7 +20,7 @@ import { useLiveCheck } from "./live_check.ts";
 import { type ExpectOwnDecision, useOtherDecider } from "./other_decider.ts";
 import { useSteadyFocus } from "./steady_focus.ts";
 import { hasField, parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
-import { StrategyEditor } from "./strategy_editor.tsx";
+import { StrategyEditor } from "./strategy_fields.tsx";
 import { type Plan, StrategyView } from "./strategy_view.tsx";
 import { strategyTexts } from "./strings.ts";
 import { UnsentPlan } from "./unsent_plan.tsx";

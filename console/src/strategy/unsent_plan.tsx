@@ -4,7 +4,7 @@ import { api } from "../data/api.ts";
 import { useDraft } from "../data/draft.ts";
 import { useResource } from "../data/resource.ts";
 import { readOwnName } from "../data/session.ts";
-import { type Answer, describeDecider, describeDoor, isOwn } from "../inbox/words.ts";
+import { type Answer, describeDecider, describeDoor, isOwn } from "../inbox/question_words.ts";
 import { parseEdit, readQueryText, type StrategyEdit } from "./strategy_edit.ts";
 import { strategyTexts } from "./strings.ts";
 

@@ -15,7 +15,7 @@ import {
   splitFields,
   tagStatus,
   type Value,
-} from "./values.ts";
+} from "./value_origins.ts";
 
 const texts = universeTexts.universe;
 

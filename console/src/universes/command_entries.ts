@@ -1,11 +1,11 @@
 import type { PaletteEntry } from "../frame/palette.tsx";
 import type { Body } from "../sky/bodies.ts";
-import type { SkyState } from "../sky/state.ts";
+import type { SkyState } from "../sky/sky_state.ts";
 import { branchAt, undoLastChange } from "./actions.ts";
 import { type CommandSchema, flattenFields } from "./command_fields.tsx";
 import type { CommandDraft, PanelState } from "./panel_state.ts";
 import { universeTexts } from "./strings.ts";
-import { nameField } from "./values.ts";
+import { nameField } from "./value_origins.ts";
 
 const texts = universeTexts.universe.palette;
 const UPDATE = "updateStar";

@@ -18,7 +18,7 @@ import {
 import { MassNote } from "./mass_note.tsx";
 import type { CommandDraft } from "./panel_state.ts";
 import { universeTexts } from "./strings.ts";
-import { formatQuantity, type Value } from "./values.ts";
+import { formatQuantity, type Value } from "./value_origins.ts";
 
 const texts = universeTexts.universe;
 

@@ -6,7 +6,7 @@ import type { UniverseDifferences } from "../data/api_types.ts";
 import { useResource } from "../data/resource.ts";
 import { navigate, path as page, query } from "../data/router.ts";
 import { universeTexts } from "./strings.ts";
-import { formatQuantity } from "./values.ts";
+import { formatQuantity } from "./value_origins.ts";
 
 const texts = universeTexts.universe;
 const MOST = 40;

@@ -2,7 +2,7 @@ import { api } from "../data/api.ts";
 import { useResource } from "../data/resource.ts";
 import type { Change } from "../data/server_events.ts";
 import { universeTexts } from "./strings.ts";
-import { describePlanetMass, formatQuantity, SOLAR_MASSES } from "./values.ts";
+import { describePlanetMass, formatQuantity, SOLAR_MASSES } from "./value_origins.ts";
 
 const texts = universeTexts.universe;
 

@@ -8,7 +8,7 @@ import { api } from "../data/api.ts";
 import { useResource } from "../data/resource.ts";
 import { findOnShelf, makePaperAddress } from "./shelf_papers.ts";
 import { universeTexts } from "./strings.ts";
-import { formatQuantity, nameField, type Origin, tagStatus } from "./values.ts";
+import { formatQuantity, nameField, type Origin, tagStatus } from "./value_origins.ts";
 
 const texts = universeTexts.universe;
 

@@ -1,4 +1,4 @@
-import { makeTexts, plural } from "../common/texts.ts";
+import { makeTexts, plural } from "../common/wording.ts";
 
 export const universeTexts = makeTexts({
   universes: {

@@ -1,9 +1,9 @@
 import { effect, type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, navigate, type Params, query } from "../data/router.ts";
-import type { SkyData } from "../sky/load.ts";
 import { Sky, type SkyHandle } from "../sky/sky.tsx";
-import { makeSkyState, type SkyState, writeSkyState } from "../sky/state.ts";
+import type { SkyData } from "../sky/sky_data.ts";
+import { makeSkyState, type SkyState, writeSkyState } from "../sky/sky_state.ts";
 import { skyTexts } from "../sky/strings.ts";
 import type { Trajectory } from "../sky/trajectory.ts";
 import { SidePanel } from "./side_panel.tsx";

@@ -1,11 +1,11 @@
 import { effect, signal } from "@preact/signals";
 import type { Cast } from "../bodies.ts";
 import type { Elements } from "../elements.ts";
-import type { SkyData } from "../load.ts";
 import { computePosition, type Point } from "../motion.ts";
 import { chooseScale, type Scale } from "../scale_bar.tsx";
+import type { SkyData } from "../sky_data.ts";
+import type { SkyState } from "../sky_state.ts";
 import { chooseSpeed } from "../speeds.ts";
-import type { SkyState } from "../state.ts";
 import type { Trajectory } from "../trajectory.ts";
 import {
   type CameraState,

@@ -6,9 +6,9 @@ import { showToast } from "../common/toasts.tsx";
 import { useKeys } from "../data/keys.ts";
 import type { Cast } from "./bodies.ts";
 import type { SkyRunner } from "./drawing/runner.ts";
-import type { FoundZone } from "./load.ts";
 import { ScaleBar } from "./scale_bar.tsx";
-import type { SkyState } from "./state.ts";
+import type { FoundZone } from "./sky_data.ts";
+import type { SkyState } from "./sky_state.ts";
 import { skyTexts as texts } from "./strings.ts";
 import { coversTime, type Trajectory } from "./trajectory.ts";
 

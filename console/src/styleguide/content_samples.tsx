@@ -6,7 +6,7 @@ import { ROW_HEIGHT, Row } from "../common/row.tsx";
 import { type Block, Passage, TextTree } from "../common/text_tree.tsx";
 import { Age, When } from "../common/time.tsx";
 import { VirtualList } from "../common/virtual_list.tsx";
-import { TONES } from "./controls.tsx";
+import { TONES } from "./control_samples.tsx";
 
 const LONG = "A title that is long enough for two lines and then some, so that the third line of it has to be cut off";
 const ROWS = Array.from({ length: 1_000 }, (_, index) => `Row ${index + 1}`);

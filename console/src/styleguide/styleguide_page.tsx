@@ -11,8 +11,8 @@ import { useKeys } from "../data/keys.ts";
 import { KeyHelp } from "../frame/key_help.tsx";
 import { ConnectionState } from "../frame/navigation.tsx";
 import { Palette } from "../frame/palette.tsx";
-import { ForeignTexts, PaperText, Rows, Tables, ThreePanes } from "./contents.tsx";
-import { Buttons, Fields, Marks, Verdicts } from "./controls.tsx";
+import { ForeignTexts, PaperText, Rows, Tables, ThreePanes } from "./content_samples.tsx";
+import { Buttons, Fields, Marks, Verdicts } from "./control_samples.tsx";
 
 const refused = new ApiError("max_results must be between 1 and 20,000, got 0.", "Use 100.", "invalid_input", 422);
 const OVERLAYS = ["Question", "Form", "Keys", "Palette", "Messages"] as const;
