@@ -24,8 +24,7 @@ from uraniborg.console.routes import review, searches
 from uraniborg.console.workers.search_services import SourceProgressLog
 from uraniborg.kernel.http.secure_app import ReplyRoute
 from uraniborg.kernel.mcp.dialogs import Form
-from uraniborg.kernel.store.inbox_entries import InboxDecision as InboxDecision
-from uraniborg.kernel.store.inbox_entries import InboxEntry
+from uraniborg.kernel.store.inbox_entries import InboxDecision, InboxEntry
 
 DECLARATIONS: Final = (session_replies, search_replies, review_replies, search_replies)
 OF_OTHERS: Final = {

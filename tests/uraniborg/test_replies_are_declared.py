@@ -25,12 +25,14 @@ from tests.reply_declarations import list_operations, list_untyped_dictionaries,
 from universe.domain.state import Plain, State
 from uraniborg import inbox_questions, inbox_replies
 from uraniborg.bundle import checks, export, records, signatures, verification
-from uraniborg.connect import command, server_entries
+from uraniborg.connect import command as connect_command
+from uraniborg.connect import server_entries
 from uraniborg.console import replies as console_replies
 from uraniborg.console import routes
 from uraniborg.console.event_broadcast import EventBroadcast
 from uraniborg.console.workers import shelf_builds
-from uraniborg.installation import command, doctor, folders_and_settings
+from uraniborg.installation import command as installation_command
+from uraniborg.installation import doctor, folders_and_settings
 from uraniborg.kernel.http.secure_app import ReplyRoute
 from uraniborg.kernel.store.change_feed import Change
 from uraniborg.kernel.store.inbox import Inbox, InboxEntry
@@ -42,9 +44,9 @@ KERNEL: Final = "uraniborg.kernel"
 """The package that all parts share, which has tests of its own."""
 SERVICES: Final = (
     *(Inbox, EventBroadcast, Story, StoryFolder, checks.Inspection),
-    *(inbox_replies, inbox_questions, command, folders_and_settings, shelf_builds, doctor),
+    *(inbox_replies, inbox_questions, installation_command, folders_and_settings, shelf_builds, doctor),
     *(export, verification, signatures, worker, server_entries),
-    command,
+    connect_command,
 )
 OPAQUE: Final = {
     Plain: "the state of a universe, whose entities are open",

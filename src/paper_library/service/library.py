@@ -155,8 +155,8 @@ class Library:
     ) -> BooleanMatches:
         """Return the papers that match a query with AND, OR, NOT, brackets, phrases and `word*`, best first.
 
-        `uraniborg.kernel.language.boolean_query` describes the syntax and `search.boolean_compiler` which papers match. A query
-        of identifiers joined by OR returns the papers that have them. Raise OutOfBounds.
+        `uraniborg.kernel.language.boolean_query` describes the syntax and `boolean_compiler` which papers match. A
+        query of identifiers joined by OR returns the papers that have them. Raise OutOfBounds.
         """
 
         def find_papers(shelf: Shelf) -> BooleanMatches:

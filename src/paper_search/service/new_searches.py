@@ -27,7 +27,7 @@ from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import InboxDecision
 
 
 def describe_search_options(offline: bool | None = None) -> SearchOptions:

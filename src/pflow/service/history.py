@@ -70,7 +70,6 @@ class RunHistory:
 
     def list_lineage(self, run_id: str) -> list[str]:
         """Return the id of the run, of the run that it resumed, and so on. Raise RunNotFound."""
-
         return self._read(lambda log: list_run_lineage(log, run_id))
 
     def find_later_run(self, run_id: str) -> str | None:
@@ -82,7 +81,6 @@ class RunHistory:
 
         See `pflow.service.history.read_run_progress`. Raise RunNotFound.
         """
-
         return self._read(lambda log: read_run_progress(log, run_id, after, limit, self.describe_graph))
 
     def read_node(self, run_id: str, seq: int) -> "RunNode":
@@ -104,7 +102,6 @@ class RunHistory:
 
     def read_inputs_to_resume(self, run_id: str, changed: "Mapping[str, Json] | None") -> "tuple[str, JsonObject]":
         """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
-
         return self._read(lambda log: read_inputs_to_resume(log, run_id, changed))
 
     def _read(self, read: "Callable[[RunLog], T]") -> T:

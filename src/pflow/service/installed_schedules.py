@@ -123,7 +123,6 @@ def schedule_workflow(
     `actor` is who schedules it, by default the program that runs this process. Raise InvalidInputs,
     TemplateUnresolved, or as `Scheduler.install_job` does.
     """
-
     texts = format_input_texts(workflow, inputs)
     job, secrets = make_scheduled_job(name, workflow, timing, texts, inputs, home=home, folder=folder)
     scheduler = select_scheduler(kind, sys.platform, os.environ)

@@ -122,7 +122,6 @@ class WorkflowTexts:
         self, draft_name: str, final_name: str, description: str, actor: Actor | None = None
     ) -> "SavedDraft":
         """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
-
         validate_name(final_name)
         document = find_draft(self.home, draft_name, self.folder)[1].ir
         checked = self.check_document(document)

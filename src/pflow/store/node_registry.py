@@ -99,7 +99,6 @@ class Registry:
 
     def load_function(self, interface: Interface) -> "Function":
         """Import and return the function of a node type. Raise NodeNotLoaded."""
-
         return load_function(interface, self.home)
 
     @cached_property

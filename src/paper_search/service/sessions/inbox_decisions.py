@@ -21,7 +21,7 @@ from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewe
 from paper_search.workflow.input_checks import check_decision_size
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.json_values import Json, JsonObject
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import InboxDecision
 
 EDIT_EXAMPLE: Final = (
     '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], "filters": {"year_from": 2018}}'

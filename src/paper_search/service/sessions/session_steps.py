@@ -21,8 +21,7 @@ from paper_search.service.sessions.session import Listener, SessionServices, Wor
 from paper_search.service.sessions.session_registry import SessionRegistry
 from paper_search.store.session_state import PART, PendingCheckpoint, SessionState
 from paper_search.workflow.checkpoints import Decision
-from uraniborg.kernel.store.inbox import AlreadyDecided, DecisionNotFound, InboxEntry
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import AlreadyDecided, DecisionNotFound, InboxDecision, InboxEntry
 from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 

@@ -36,12 +36,12 @@ from uraniborg.kernel.store.sqlite import (
 
 __all__ = [
     "AlreadyDecided",
-    "InboxDecision",
     "DecisionNotFound",
     "DecisionWithdrawn",
-    "InboxEntry",
     "EntryPage",
     "Inbox",
+    "InboxDecision",
+    "InboxEntry",
     "InboxPort",
     "MemoryInbox",
     "Position",

@@ -61,7 +61,6 @@ class _Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-
         formatter.write(render_help(self, ctx))
 
 
@@ -70,7 +69,6 @@ class _Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-
         formatter.write(render_help(self, ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -28,8 +28,7 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.store.inbox import Inbox, InboxEntry, MemoryInbox
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry, MemoryInbox
 
 SESSIONS = 50
 MARK = re.compile(r"moon[b-m]o[b-m]o")

@@ -33,7 +33,7 @@ from tests.paper_search.service.sessions.helpers import (
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import InboxDecision
 from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 UNFIT: list[InboxDecision] = [

@@ -38,8 +38,7 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.store.inbox import DecisionNotFound, Inbox, InboxEntry
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import DecisionNotFound, Inbox, InboxDecision, InboxEntry
 
 
 def test_by_default_a_session_is_idle_after_thirty_minutes() -> None:

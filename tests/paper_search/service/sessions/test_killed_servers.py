@@ -21,8 +21,7 @@ from tests.paper_search.service.sessions.kill_harness.judge import FAILURES
 from tests.paper_search.service.sessions.kill_harness.server import FAULTS, CountedWorkflows
 from tests.requirements import requirement
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.store.inbox import Inbox, MemoryInbox
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, MemoryInbox
 
 ROOT = Path(__file__).resolve().parents[4]
 EXPECTED_REPLIES = "tests.paper_search.service.sessions.kill_harness.expected_replies"

@@ -13,7 +13,7 @@ from tests.paper_search.service.sessions.helpers import (
     open_session,
     wait_until,
 )
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import InboxDecision
 
 
 async def test_a_parked_session_has_no_task_and_no_papers_and_answers_as_before(data_folder: DataFolder) -> None:

@@ -21,7 +21,7 @@ from tests.paper_search.service.sessions.helpers import (
     make_reject,
     open_review,
 )
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import InboxDecision
 
 
 def make_approve(data: Any) -> Decision:

@@ -20,8 +20,7 @@ from tests.paper_search.service.sessions.helpers import APPROVE, DataFolder, mak
 from uraniborg.inbox_questions import check_and_decide
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.store.change_feed import NullPublisher
-from uraniborg.kernel.store.inbox import Inbox
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
 AGENT = Actor(kind="agent", name="assistant", authenticated="credential")

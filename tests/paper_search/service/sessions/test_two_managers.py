@@ -40,8 +40,7 @@ from tests.paper_search.service.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.store.inbox import Inbox, InboxEntry
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision, InboxEntry
 
 
 async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_and_decide(

@@ -31,8 +31,7 @@ from paper_search.store.session_files import SessionFiles
 from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.skill_interfaces import ProgressFacts
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.store.inbox import Inbox
-from uraniborg.kernel.store.inbox import InboxDecision as InboxDecision
+from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 TIMEOUT_S: Final = 30.0
 """Seconds without output after which a server counts as gone."""
