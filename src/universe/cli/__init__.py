@@ -15,7 +15,6 @@ from uraniborg.kernel.terminal.command_runner import run_typer_app
 __all__ = [
     "app",
     "change_commands",
-    "job_commands",
     "measurement_commands",
     "nbody_command",
     "run",

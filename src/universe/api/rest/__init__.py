@@ -18,9 +18,7 @@ from uraniborg.kernel.version import version
 
 ROUTERS: Final = (
     universe_routes.router,
-    universe_routes.router,
     stream_and_position_routes.router,
-    report_routes.router,
     report_routes.router,
     job_routes.router,
 )
