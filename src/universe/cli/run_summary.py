@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from universe.domain.names_and_numbers import format_days_and_years, format_number_or_dash, format_range, shorten_names
-from universe.domain.nbody.analysis.resonances import format_angle_formula
+from universe.domain.nbody.analysis.resonances import format_resonant_angle
 from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.terminal.page import PLAIN_WIDTH, format_table
 from uraniborg.kernel.terminal.styled_text import cut_to_width, mask_and_escape_text, wrap_text
@@ -125,11 +125,6 @@ def _format_resonance_table(reply: Reply, short_names: Mapping[str, str]) -> Ite
 def _get_swing_sort_key(resonance: Reply) -> tuple[bool, float]:
     half_range = resonance["halfRange"]
     return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
-
-
-def format_resonant_angle(resonance: Reply, short_names: Mapping[str, str]) -> str:
-    names = [short_names.get(key, key) for key in resonance["bodies"]]
-    return format_angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
 
 
 def _format_pair_table(reply: Reply, short_names: Mapping[str, str]) -> Iterator[str]:

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 import orjson
 
-from universe.cli.run_summary import format_resonant_angle
 from universe.cli.universe_files import write_drawing
 from universe.domain.names_and_numbers import format_two_digits, shorten_names
 from universe.domain.nbody.analysis import compare_run_analyses, compute_angle_series
+from universe.domain.nbody.analysis.resonances import format_resonant_angle
 from universe.domain.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.domain.nbody.measurement_replies import RunReply
 from universe.domain.nbody.osculating_orbits import compute_orbit_history

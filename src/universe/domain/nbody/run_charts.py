@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from universe.cli.run_summary import format_resonant_angle
 from universe.domain.names_and_numbers import format_days_and_years, shorten_names
 from universe.domain.nbody.analysis import OrbitHistory, compute_angle_series
+from universe.domain.nbody.analysis.resonances import format_resonant_angle
 from universe.domain.nbody.initial_conditions import InitialConditions
 from universe.domain.nbody.measurement_replies import Observation, RunReply, TransitReply, VelocityReply
 from universe.domain.nbody.osculating_orbits import OPEN_AXIS, Samples

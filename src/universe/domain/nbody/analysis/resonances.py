@@ -164,6 +164,12 @@ def format_angle_formula(
     return " ".join(parts).removeprefix("+ ")
 
 
+def format_resonant_angle(resonance: Mapping[str, Any], short_names: Mapping[str, str]) -> str:
+    """Return the formula of the angle of a resonance in a reply, with the names of its bodies by id."""
+    names = [short_names.get(key, key) for key in resonance["bodies"]]
+    return format_angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Resonance:
     """An angle and how it moved during a run."""
