@@ -201,8 +201,8 @@ def import_universe(
         print_json(created) if json else print_new_universe(created)
         return
     from universe.cli.origin_and_difference_reports import print_import
-    from universe.domain.exchange.imported_systems import ImportReply
     from universe.service.initial_states import create_imported_universes
+    from universe.service.replies import ImportReply
     from universe.service.universes import UniverseService
 
     for path in sources:

@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from universe.domain.exchange.imported_systems import ImportReply
-from universe.domain.exchange.importer import ImportOptions, import_systems
 from universe.domain.state import Plain
 from universe.errors import MalformedRequest
-from universe.service.replies import NewUniverse
+from universe.service.replies import ImportReply, NewUniverse
 from universe.service.reply_encoding import describe_record
 from universe.service.universes import UniverseService
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+
+if TYPE_CHECKING:
+    from universe.domain.exchange.importer import ImportOptions
 
 _NAMES: Final = {
     "solar-system": "Solar System",
@@ -79,7 +80,7 @@ _NAME_CHARS = 200
 async def create_imported_universes(
     service: UniverseService,
     contents: Sequence[bytes],
-    options: ImportOptions,
+    options: "ImportOptions",
     *,
     each: bool = False,
     name: Any = None,
@@ -91,6 +92,8 @@ async def create_imported_universes(
 
     With `dry_run`, create nothing. Raise ImportRefused, or InvalidInput for an id or a name of several universes.
     """
+    from universe.domain.exchange.importer import import_systems
+
     report = await asyncio.to_thread(import_systems, contents, options)
     several = each and len(report.systems) > 1
     if several and (universe_id is not None or name is not None):

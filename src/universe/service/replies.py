@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from universe.domain.command_results import Event
 from universe.domain.entities import Entity
+from universe.domain.exchange.imported_systems import ImportFacts
 from universe.domain.state import EntityKind, Plain
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
@@ -48,6 +49,10 @@ class NewUniverse(Facts):
     """A universe that was created, with the number of its bodies."""
 
     bodies: int
+
+
+ImportReply = TypedDict("ImportReply", {"universes": list[NewUniverse], "import": ImportFacts})
+ImportReply.__doc__ = "The universes that were created, and the report of the import."
 
 
 class DeletionFacts(TypedDict):

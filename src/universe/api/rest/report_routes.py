@@ -19,12 +19,11 @@ from universe.api.rest.responses_and_schemas import (
 )
 from universe.domain.command_catalogue import CommandList, list_command_categories
 from universe.domain.exchange.exports import MEDIA_TYPES, ExportFormat, render_export
-from universe.domain.exchange.imported_systems import ImportReply
 from universe.domain.physics.formulas import Physics
 from universe.domain.provenance.bibliography import BodyOrigins, Citations, ValueOrigin
 from universe.errors import MalformedRequest
 from universe.service.initial_states import get_default_universe_name
-from universe.service.replies import Differences, OriginList
+from universe.service.replies import Differences, ImportReply, OriginList
 from universe.service.state_views import compare_plain_states
 from universe.service.universes import UniverseService, UniverseView
 from uraniborg.kernel.errors import ErrorBody

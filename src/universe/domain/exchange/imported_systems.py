@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -15,12 +15,12 @@ from universe.domain.field_types import Kepler, SetBy, Source, StateVector
 from universe.domain.names_and_numbers import join_words
 from universe.domain.provenance.citations import list_cited_fields, replace_set_by_records, replace_sources
 from universe.domain.state import Plain
-from universe.domain.systems.bodies import compute_scene_orbit_fields, make_kepler_block, map_computed_fields
-from universe.domain.systems.stated_orbit_conversion import ConvertedOrbit
 from universe.domain.units_and_dates import SOLAR_MASS_IN_KG, convert_unit
 from universe.errors import ImportRefused
-from universe.service.replies import NewUniverse
 from uraniborg.kernel.language.messages import plural
+
+if TYPE_CHECKING:
+    from universe.domain.systems.stated_orbit_conversion import ConvertedOrbit
 
 
 class SkippedRow(TypedDict):
@@ -47,10 +47,6 @@ class ImportFacts(TypedDict):
     skipped: list[SkippedRow]
     skippedCount: Annotated[int, Field(description="The number of all skipped rows.")]
     notes: list[str]
-
-
-ImportReply = TypedDict("ImportReply", {"universes": list[NewUniverse], "import": ImportFacts})
-ImportReply.__doc__ = "The universes that were created, and the report of the import."
 
 
 _LISTED: Final = 200
@@ -198,7 +194,7 @@ class BodyDraft:
     kind: str
     mass: float
     parent: str | None = None
-    orbit: ConvertedOrbit | None = None
+    orbit: "ConvertedOrbit | None" = None
     kepler: Kepler | None = None
     """The block itself, where it is known; else it is made from the orbit."""
     derived: str | None = None
@@ -296,6 +292,8 @@ def _make_body(draft: BodyDraft, children: Sequence[str]) -> Entity:
         **_make_scene_fields(draft),
     }
     if draft.kepler is not None or draft.orbit is not None:
+        from universe.domain.systems.bodies import make_kepler_block  # imports numpy
+
         kepler = draft.kepler or make_kepler_block(_require(draft.orbit), draft.derived)
         body["kepler"] = cast("Entity", kepler)
     if draft.state_vector is not None:
@@ -319,11 +317,15 @@ def _make_scene_fields(draft: BodyDraft) -> Entity:
     if (draft.orbit.eccentricity or 0.0) >= 1:
         distance = draft.orbit.semi_major_axis * (1 - _require(draft.orbit.eccentricity))
         return {"orbitalDistance": distance, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
+    from universe.domain.systems.bodies import compute_scene_orbit_fields  # imports numpy
+
     return {**compute_scene_orbit_fields(draft.orbit)}
 
 
 def _make_set_by_records(body: Entity, draft: BodyDraft) -> dict[str, SetBy]:
     """Return the records of the values that the import computed from stated ones, or assumed."""
+    from universe.domain.systems.bodies import map_computed_fields  # imports numpy
+
     stated = [name for source in draft.sources for name in list_cited_fields(source)]
     bases = map_computed_fields(body, (*stated, *draft.assumed))
     is_circle = "kepler.eccentricity" in list_unknown_fields(draft.physical)
