@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from universe.domain.plotting.picture_layout import clean_and_truncate_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.language.messages import find_nearest_names, score_nearest_names
 
@@ -116,6 +115,8 @@ def shorten_names(names: Sequence[str], longest: int = 14) -> list[str]:
 
     "TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c" become "TRAPPIST-1", "b", "c".
     """
+    from universe.domain.plotting.picture_layout import clean_and_truncate_text  # imports numpy
+
     clean = [clean_and_truncate_text(name, _LONGEST) or "?" for name in names]
     if not clean:
         return []

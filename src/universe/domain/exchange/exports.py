@@ -4,17 +4,19 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import orjson
 
 from universe.domain.entities import Entity
 from universe.domain.exchange.tables import render_votable
-from universe.domain.nbody.initial_conditions import InitialConditions
 from universe.domain.state import Plain
 from universe.domain.units_and_dates import G
 from uraniborg.kernel.boundary import neutralize_formula, neutralize_formulas
 from uraniborg.kernel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from universe.domain.nbody.initial_conditions import InitialConditions
 
 ExportFormat = Literal["json", "csv", "votable", "rebound", "rebound-csv"]
 FORMATS: Final[tuple[ExportFormat, ...]] = ("json", "csv", "votable", "rebound", "rebound-csv")
@@ -305,7 +307,7 @@ print(json.dumps({"days": sim.t, "energy": sim.energy(), "end": end}))
 
 
 def render_rebound_script(
-    start: InitialConditions, *, days: float, universe_id: str, version: int, time: float, relativity: bool
+    start: "InitialConditions", *, days: float, universe_id: str, version: int, time: float, relativity: bool
 ) -> str:
     """Return a Python script that integrates the same start with REBOUND's IAS15 for `days` days."""
     physics = "Point masses, Newton's gravity." + (
@@ -322,7 +324,7 @@ def render_rebound_script(
     return "".join([head, *lines, _TAIL])
 
 
-def render_start_csv(start: InitialConditions, *, universe_id: str, version: int, time: float) -> str:
+def render_start_csv(start: "InitialConditions", *, universe_id: str, version: int, time: float) -> str:
     """Return the start as CSV with a header in comments, one row for each body."""
     out = io.StringIO(newline="")
     out.write(f"# start of an N-body run of universe {universe_id!a}, version {int(version)}, day {time!r}\n")
@@ -335,7 +337,7 @@ def render_start_csv(start: InitialConditions, *, universe_id: str, version: int
     return out.getvalue()
 
 
-def _list_body_rows(start: InitialConditions) -> Iterator[tuple[str, str, float, list[float], list[float]]]:
+def _list_body_rows(start: "InitialConditions") -> Iterator[tuple[str, str, float, list[float], list[float]]]:
     return zip(
         start.ids, start.names, start.masses.tolist(), start.positions.tolist(), start.velocities.tolist(), strict=True
     )
