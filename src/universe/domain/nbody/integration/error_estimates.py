@@ -64,7 +64,8 @@ class ErrorTracker:
         every = compute_periods(start)
         # A root has the shortest of all periods.
         self._periods = np.where(start.orbited_mass > 0, every, every.min())
-        self._relative_matrix, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+        self._relative_matrix: Floats = np.zeros(0)
+        self._orbits, self._roots = np.zeros(0), np.zeros(0, dtype=np.intp)
         self.au, self.degrees = np.zeros(count), np.zeros(count)
         self.worst_au, self.worst_degrees = np.zeros(count), np.zeros(count)
 
