@@ -1,4 +1,40 @@
-"""Errors that universes, imports and jobs raise."""
+"""Errors that universes, imports and jobs raise.
+
+UraniborgError
+├── InvalidInput
+│   ├── MalformedCommand        400 malformed_command: a field is missing, wrong or unknown; `path` names it
+│   ├── UnknownCommand          400 unknown_command, with all commands
+│   ├── MalformedState          400 malformed_state: the value is not a state
+│   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
+│   ├── BadNumber               400 bad_number: NaN, an infinity, or a number too large
+│   ├── (the kernel's BodyTooLarge: 413 body_too_large)
+│   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
+│   ├── CommandRefused          422 well formed, but not possible in this universe; `event` is the event of the reducer
+│   │   ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
+│   │   │   RingNotFound        …_not_found
+│   │   ├── HierarchyRefused    hierarchy_refused: it would make a cycle, or nest too deep
+│   │   ├── TimeOverflow        time_overflow: the time would be too large for a number
+│   │   ├── NotAttached         not_attached
+│   │   ├── ChildAlreadyInGroup child_already_in_group
+│   │   └── ChildNotInGroup     child_not_in_group
+│   ├── ImportRefused           422 import_refused: nothing can be imported; `format` and `skipped` say more
+│   └── JobFailed               job_failed: the job ended without a result; `reason` is the code of its error
+├── NotFound
+│   ├── UniverseNotFound        universe_not_found
+│   ├── VersionNotFound         version_not_found
+│   └── JobNotFound             job_not_found
+├── Conflict
+│   ├── NothingToUndo           nothing_to_undo
+│   ├── VersionConflict         version_conflict: another change came first; `version` is the current one
+│   ├── LogDamaged              503 log_damaged: an entry differs from what was written; `sequence` is its version
+│   ├── JobNotDone              job_not_done: the job has no result, or not yet; `state` is its state
+│   ├── JobEnded                job_ended: only an active job can be cancelled
+│   └── JobActive               job_active: only a job that has ended can be deleted
+└── Unavailable
+    ├── StoreUnavailable        store_unavailable: the database does not answer
+    ├── TooBusy                 too_busy: too many requests are waiting
+    └── TooManyJobs             too_many_jobs: too many jobs are waiting
+"""
 
 from collections.abc import Sequence
 from itertools import accumulate

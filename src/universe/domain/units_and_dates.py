@@ -1,4 +1,11 @@
-"""Read numbers of bodies, convert units and dates, and name the constants."""
+"""Read numbers of bodies, convert units and dates, and name the constants.
+
+Astronomical bodies measure lengths in AU, times in days (one simulation second is one day) and masses in solar masses.
+Angles of bodies and arguments are in degrees.
+
+TDB follows TT to 2 milliseconds, TT is TAI + 32.184 s, and TAI - UTC is a whole number of seconds since 1972: the leap
+seconds that the IERS announces in its Bulletin C and the IETF distributes as `leap-seconds.list`.
+"""
 
 import math
 from bisect import bisect_right

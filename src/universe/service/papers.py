@@ -1,4 +1,9 @@
-"""Find the bodies, in all universes, that take values from a paper, and read texts of papers from shelves."""
+"""Find the bodies, in all universes, that take values from a paper, and read texts of papers from shelves.
+
+Texts come through the entry points of the group `universe.texts`. Each is a function `text_of(identifiers, shelf)`. It
+takes identifiers such as `{"doi": …, "arxiv": …}` and the folder of a shelf (None for the default shelf), and returns
+the text of the paper or None. Its errors are logged.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,13 @@
-"""Encode states and authors for logs and snapshots: JSON with each citation once, and actors in two short texts."""
+"""Encode states and authors for logs and snapshots: JSON with each citation once, and actors in two short texts.
+
+Bodies of one system cite the same publications. The stored form of a state has a list `citations`; in its place a body
+has a list with the index of the citation, and the fields and locations that belong to this body alone. A state in
+memory has citations in full, and bodies that cite the same publication share its values.
+
+An author has two texts. The first text is displayed and recorded in bodies: the name, with the kind of an actor that is
+not a person. The second one says how the actor was established. Earlier versions stored the interface in place of the
+kind: `Tycho (console)`.
+"""
 
 import zlib
 from functools import lru_cache

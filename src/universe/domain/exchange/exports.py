@@ -1,4 +1,8 @@
-"""Universes as tables for other programs: the columns of bodies in CSV and VOTable, and starts of runs for REBOUND."""
+"""Universes as tables for other programs: the columns of bodies in CSV and VOTable, and starts of runs for REBOUND.
+
+Scripts and tables of a start are exact to the last bit. Texts of the universe are written as quoted data, in ASCII in
+the script, so that a name cannot add code.
+"""
 
 import csv
 import io

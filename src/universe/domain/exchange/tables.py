@@ -1,4 +1,8 @@
-"""Tables as text: CSV, TSV, JSON lists of rows and VOTable, read into columns and cells."""
+"""Tables as text: CSV, TSV, JSON lists of rows and VOTable, read into columns and cells.
+
+Of VOTable, which is read defensively, only TABLEDATA is read. Errors that services send inside a VOTable are reported
+as such.
+"""
 
 import csv
 import io

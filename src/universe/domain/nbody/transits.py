@@ -1,4 +1,9 @@
-"""Predict transits: conjunctions before the star, and for each planet a linear ephemeris and the deviations from it."""
+"""Predict transits: conjunctions before the star, and for each planet a linear ephemeris and the deviations from it.
+
+Sky axes are those of J. N. Winn, "Exoplanet Transits and Occultations" (2010): the separation is least where the sky
+position is perpendicular to the sky velocity. Light travel within the system is left out; to first order it is the same
+for every transit.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Apply the compatible rule to one body or many: ellipses centred on the parent, and the paths of rogue planets."""
+"""Apply the compatible rule to one body or many: ellipses centred on the parent, and the paths of rogue planets.
+
+The ellipse is traversed at a uniform rate. The orbit lies in the XZ plane (Y is up), is turned about Z, then Y, then X,
+and is then shifted by its offset.
+"""
 
 import math
 from collections.abc import Mapping, Sequence

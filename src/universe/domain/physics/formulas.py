@@ -1,4 +1,9 @@
-"""Formulas of planets and stars, the papers they are from, and the replies about physical quantities."""
+"""Formulas of planets and stars, the papers they are from, and the replies about physical quantities.
+
+Formulas are in the units that their names state. The habitable zone is that of R. K. Kopparapu et al. 2014 (ApJL 787,
+L29): S = S0 + a T + b T^2 + c T^3 + d T^4 with T = Teff - 5780 K, in units of the sunlight at Earth; the fit holds from
+2600 K to 7200 K.
+"""
 
 import math
 from collections.abc import Iterable

@@ -1,4 +1,7 @@
-"""List the papers that the bodies of a universe cite, and declare the replies about citations and origins of values."""
+"""List the papers that the bodies of a universe cite, and declare the replies about citations and origins of values.
+
+Bodies can come from any program, so `sources` is not trusted: an invalid source is left out and reported.
+"""
 
 import re
 import unicodedata

@@ -1,4 +1,7 @@
-"""Decide the status of a value, such as cited or computed, and find the shipped and stated numbers behind it."""
+"""Decide the status of a value, such as cited or computed, and find the shipped and stated numbers behind it.
+
+The status is computed on request and never stored.
+"""
 
 import math
 import re

@@ -1,4 +1,8 @@
-"""Make bodies of a state from the data of a system: orbits, physical values, state vectors and sources."""
+"""Make bodies of a state from the data of a system: orbits, physical values, state vectors and sources.
+
+A compatible orbit is the same ellipse as the true orbit, traversed at the mean rate. Both positions agree at time 0 and
+after each period; in between they differ by at most about twice the eccentricity, in radians.
+"""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,16 @@
-"""Convert orbits as papers state them to elements in AU, days and degrees at one instant, and rotate frames."""
+"""Convert orbits as papers state them to elements in AU, days and degrees at one instant, and rotate frames.
+
+A paper states an orbit in one of six ways:
+- secular: elements at J2000 and how much they change in a century, on the ecliptic
+- osculating: elements at an instant of their own, on the ecliptic
+- synchronous: a moon that keeps one face to its planet, so that the pole and prime meridian of the moon give its orbit
+- transit: when the planet passes in front of its star, the tilt against the sky, and whose periapsis omega is of
+- visual: an orbit seen on the sky, with the instant of its periapsis
+- conjunction: when the planet is nearest to us, by the star's motion alone; the tilt is unknown
+
+All frames are right-handed with z as the pole. The scene's frame has the reference plane of its system as the (x, y)
+plane; y and z are exchanged only in `compute_scene_orbit_fields`, because Y is up in the scene.
+"""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,11 @@
-"""Measure a universe by an N-body run, transits or radial velocities, with a chart, for jobs and Python programs."""
+"""Measure a universe by an N-body run, transits or radial velocities, with a chart, for jobs and Python programs.
+
+Every interface computes through `measure`: jobs, workflow nodes and the Python API. The commands of the terminal call
+the same functions below it and write other files besides.
+
+A result has `reply` (all values, as the command line prints them with --json), `summary` and `render_svg()`. In a
+notebook, a result that ends a cell is shown with its summary and its chart.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

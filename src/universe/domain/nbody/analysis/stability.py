@@ -1,4 +1,14 @@
-"""Judge stability: chaos by MEGNO and the Lyapunov time, and the angular momentum deficit."""
+"""Judge stability: chaos by MEGNO and the Lyapunov time, and the angular momentum deficit.
+
+Chaos is estimated from two runs that start close together: P. M. Cincotta and C. Simó, "Simple tools to study global
+dynamics in non-axisymmetric galactic potentials", A&AS 147, 205 (2000): the mean exponential growth factor of nearby
+orbits tends to 2 for regular motion and grows in proportion to the time, as half of it over the Lyapunov time, for
+chaotic motion.
+
+The angular momentum deficit is compared with the value below which secular motion cannot make orbits cross: J. Laskar
+and A. C. Petit, "AMD-stability and the classification of planetary systems", A&A 605, A72 (2017). The deficit is
+constant only without mean-motion resonances, so it does not apply to a resonant chain.
+"""
 
 import math
 from dataclasses import dataclass

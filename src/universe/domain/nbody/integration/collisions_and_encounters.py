@@ -1,4 +1,12 @@
-"""Find collisions, merge bodies, and record close encounters on the dense output of a run."""
+"""Find collisions, merge bodies, and record close encounters on the dense output of a run.
+
+The radius of a body without a known one counts as 0, so a comet can fall into a star; two such bodies never touch.
+
+Two bodies meet closely when their distance has a minimum below one mutual Hill radius,
+((m1 + m2) / 3M)^(1/3) (r1 + r2) / 2, where M is the mass of the nearest body that both orbit, directly or not, and r1
+and r2 are the distances from that body. A body and the bodies it orbits have no such radius: a moon within the Hill
+sphere of its planet meets nothing.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,9 @@
-"""Estimate the error of a run by its twin, and measure chaos by the growing distance of two close trajectories."""
+"""Estimate the error of a run by its twin, and measure chaos by the growing distance of two close trajectories.
+
+The error of a body is twice the difference of the two runs, relative to the centre that the body orbits, and at least
+the rounding that any method collects: 1e-14 of the distance, and 3e-15 of it times revolutions^1.5. A body that orbits
+nothing is compared as it is, and its angle is the one seen from its nearest neighbour.
+"""
 
 import math
 from dataclasses import dataclass

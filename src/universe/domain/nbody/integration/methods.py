@@ -1,4 +1,13 @@
-"""Integrate by any of the methods: the default one, symplectic ones with a fixed step, and Taylor series of heyoka."""
+"""Integrate by any of the methods: the default one, symplectic ones with a fixed step, and Taylor series of heyoka.
+
+The symplectic methods are leapfrog and Yoshida's compositions. All are compositions of kick, drift, kick: they run
+backwards exactly, conserve angular momentum except for rounding, and their energy error oscillates without drift. This
+does not limit the error of positions.
+
+Taylor series, by the optional package heyoka, are as exact as the default, and faster for few bodies: F. Biscani and D.
+Izzo, "Revisiting high-order Taylor methods for astrodynamics and celestial mechanics", MNRAS 504 (2021). The equations
+of so many bodies are compiled once, with masses as parameters.
+"""
 
 import math
 from collections.abc import Iterator
