@@ -173,15 +173,15 @@ def test_every_error_code_is_documented() -> None:
     import pflow.domain.ir.diagrams
     import pflow.errors
     import pflow.service.engine.cluster_executor
-    import pflow.store.mcp_config
+    import pflow.store.mcp_server_entries
     import pflow.store.node_registry
     import pflow.store.resume_point
     import pflow.store.run_log
     import pflow.store.workflow_library
-    import universe.cli.universe_files
     import universe.domain.command_catalogue
     import universe.domain.systems.catalogue
     import universe.errors
+    import universe.service.universe_files
     import uraniborg.kernel.deciders
     import uraniborg.kernel.errors
     import uraniborg.kernel.http.connection_limits
@@ -205,7 +205,7 @@ def test_every_error_code_is_documented() -> None:
             universe.errors,
             universe.errors,
             universe.errors,
-            universe.cli.universe_files,
+            universe.service.universe_files,
             universe.domain.command_catalogue,
             universe.domain.systems.catalogue,
             pflow.errors,
@@ -215,7 +215,7 @@ def test_every_error_code_is_documented() -> None:
             pflow.store.run_log,
             pflow.domain.ir.diagrams,
             pflow.store.workflow_library,
-            pflow.store.mcp_config,
+            pflow.store.mcp_server_entries,
             pflow.store.node_registry,
             uraniborg.kernel.terminal.questions,
             uraniborg.kernel.deciders,

@@ -17,7 +17,7 @@ from uraniborg.kernel.terminal.typer_app import CommandLine, JsonOption, Quiet
 
 if TYPE_CHECKING:
     from pflow.service.workflow_replies import ListedServer, ServerList
-    from pflow.store.mcp_config import ServerEntry
+    from pflow.store.mcp_server_entries import ServerEntry
 
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST_AND_PORT: Final = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d+(?:/|$)")
@@ -87,7 +87,7 @@ def add_mcp_server(
     - `pflow mcp add library http://127.0.0.1:8421/mcp`
     """
     from pflow.service.remote_mcp_servers import add_server
-    from pflow.store.mcp_config import has_literal_secret
+    from pflow.store.mcp_server_entries import has_literal_secret
 
     if command and not url and _HOST_AND_PORT.match(command[0]):
         raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")

@@ -19,7 +19,7 @@ import orjson
 
 from pflow.errors import LibraryUnwritable
 from pflow.service.history import ChangeRecord
-from pflow.store.mcp_config import (
+from pflow.store.mcp_server_entries import (
     InvalidServer,
     ServerConfig,
     ServerEntry,

@@ -154,7 +154,7 @@ def parse_date(text: str | None) -> datetime | float | None:
 
 def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) -> None:
     """Raise before a long computation if a file cannot be written, or is not a picture."""
-    from universe.cli.universe_files import check_picture_path
+    from universe.service.universe_files import check_picture_path
     from uraniborg.kernel.store.files import check_output
 
     pictures = list(pictures)

@@ -156,7 +156,7 @@ def _write_csv_and_chart(
 
         write_output(csv, render_csv(reply))
     if plot is not None:
-        from universe.cli.universe_files import write_drawing
+        from universe.service.universe_files import write_drawing
 
         write_drawing(make_chart(reply).draw(), plot)
 

@@ -213,8 +213,8 @@ def _write_run_files(
             table, render_start_csv(start, universe_id=universe.id, version=universe.version, time=at).encode()
         )
     if plots:
-        from universe.cli.universe_files import write_drawing
         from universe.domain.nbody.run_charts import KINDS, make_run_chart
+        from universe.service.universe_files import write_drawing
 
         chart = make_run_chart(report.reply, report.run, report.motion, title=universe.name, kinds=kinds or KINDS)
         for path in plots:

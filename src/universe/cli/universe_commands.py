@@ -189,8 +189,8 @@ def import_universe(
     - `universe import pscomppars.csv --each`
     - `universe import ceres.txt vesta.txt --name Asteroids`
     """
-    from universe.cli.universe_files import is_universe_file, read_table_file, read_universe_file
     from universe.cli.universe_reports import print_new_universe
+    from universe.service.universe_files import is_universe_file, read_table_file, read_universe_file
 
     if len(sources) == 1 and format_ is None and is_universe_file(sources[0]):
         document = read_universe_file(sources[0])

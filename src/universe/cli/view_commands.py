@@ -155,7 +155,7 @@ def plot(
     - `universe plot t1 -o orbits.png`
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
-    from universe.cli.universe_files import write_orbit_picture
+    from universe.service.universe_files import write_orbit_picture
     from uraniborg.kernel.store.files import display_path
 
     _, name, at, plain = read_universe(universe_id, version, db)

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 import orjson
 
-from universe.cli.universe_files import write_drawing
 from universe.domain.names_and_numbers import format_two_digits, shorten_names
 from universe.domain.nbody.analysis import compare_run_analyses, compute_angle_series
 from universe.domain.nbody.analysis.resonances import format_resonant_angle
@@ -22,6 +21,7 @@ from universe.domain.plotting import Drawing, Panel, Series, draw_chart
 from universe.domain.units_and_dates import YEAR_IN_DAYS
 from universe.service.jobs.job_service import JobService
 from universe.service.jobs.options_and_replies import TrajectoryLayout
+from universe.service.universe_files import write_drawing
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import content_id

@@ -18,7 +18,7 @@ from pflow.nodes.mcp import call_tool
 from pflow.service.engine.executors import LocalSharedObjects
 from pflow.service.operations import Service
 from pflow.service.remote_mcp_servers import add_server, sync_servers
-from pflow.store.mcp_config import UnknownServer
+from pflow.store.mcp_server_entries import UnknownServer
 from pflow.store.node_registry import Registry
 from tests.pflow import tool_server
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets

@@ -18,7 +18,7 @@ from pflow.service.remote_mcp_servers import (
     remove_server,
     sync_servers,
 )
-from pflow.store.mcp_config import InvalidServer, ServerExists, UnknownServer, resolve_server_address
+from pflow.store.mcp_server_entries import InvalidServer, ServerExists, UnknownServer, resolve_server_address
 from pflow.store.node_registry import Registry
 from tests.pflow import tool_server
 from tests.pflow.tool_command import tool_command

@@ -8,10 +8,10 @@ import pytest
 
 from tests.universe.domain.exchange.archive_tables import PLANET, make_archive_csv
 from tests.universe.domain.exchange.test_horizons import answer
-from universe.cli.universe_files import is_universe_file, read_table_file
 from universe.domain.exchange.importer import ImportOptions, import_systems
 from universe.domain.state import parse_state
 from universe.errors import ImportRefused
+from universe.service.universe_files import is_universe_file, read_table_file
 
 SECOND: Final = {**PLANET, "pl_name": "Hven-1 c", "pl_orbper": 20.0}
 TAP: Final = b"""[{"pl_name": "Hven-1 b", "hostname": "Hven-1", "pl_orbper": 10.0, "st_mass": 0.8},

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from universe.cli.universe_files import (
+from universe.domain.state import EMPTY
+from universe.errors import ImportRefused, MalformedState
+from universe.service.universe_files import (
     FORMAT,
     FileMissing,
     check_picture_path,
@@ -15,8 +17,6 @@ from universe.cli.universe_files import (
     read_universe_file,
     write_orbit_picture,
 )
-from universe.domain.state import EMPTY
-from universe.errors import ImportRefused, MalformedState
 from uraniborg.kernel.errors import UsageError
 
 
