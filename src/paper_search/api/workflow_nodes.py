@@ -43,7 +43,7 @@ class FoundSource(TypedDict):
     reason: str | None
 
 
-class FoundPaper(TypedDict):
+class SearchNodePaper(TypedDict):
     id: str
     title: str
     authors: list[str]
@@ -61,7 +61,7 @@ class FoundPaper(TypedDict):
 class SearchNodeOutputs(TypedDict):
     """The outputs of the node."""
 
-    papers: list[FoundPaper]
+    papers: list[SearchNodePaper]
     count: int
     sources: list[FoundSource]
     partial: bool
@@ -141,7 +141,7 @@ def _build_report_fields(report: SourceReport) -> FoundSource:
     }
 
 
-def _build_paper_fields(paper: Paper) -> FoundPaper:
+def _build_paper_fields(paper: Paper) -> SearchNodePaper:
     return {
         "id": paper.id,
         "title": paper.title,

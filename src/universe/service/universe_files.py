@@ -28,14 +28,14 @@ class FileMissing(NotFound):
     code = "input_not_found"
 
 
-class UniverseDocument(NamedTuple):
+class UniverseFile(NamedTuple):
     """The name, if any, and the state in a file."""
 
     name: str | None
     state: JsonObject
 
 
-def read_universe_file(path: Path) -> UniverseDocument:
+def read_universe_file(path: Path) -> UniverseFile:
     """Return the content of an exported file, or of a bare state. Raise FileMissing or MalformedState."""
     try:
         content: Any = orjson.loads(path.read_bytes())
@@ -47,13 +47,13 @@ def read_universe_file(path: Path) -> UniverseDocument:
         raise MalformedState(path.name, "is not a JSON object")
     document = cast("JsonObject", content)
     if "state" not in document:
-        return UniverseDocument(None, document)
+        return UniverseFile(None, document)
     if document.get("format") not in (None, FORMAT):
         raise MalformedState(f"format in {path.name}", "is not supported", allowed=FORMAT)
     state, name = document["state"], document.get("name")
     if not isinstance(state, dict):
         raise MalformedState(f"The state in {path.name}", "is not an object")
-    return UniverseDocument(name if isinstance(name, str) else None, state)
+    return UniverseFile(name if isinstance(name, str) else None, state)
 
 
 def is_universe_file(path: Path) -> bool:

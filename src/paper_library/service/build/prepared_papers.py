@@ -22,7 +22,7 @@ from paper_library.domain.markdown import extract_json_text, extract_plain_text,
 from paper_library.domain.merging import MergedPaper
 from paper_library.errors import InputNotFound
 from paper_library.service.build.input_files import InputFile
-from paper_library.service.build.readers.texts_and_dates import UnreadableFile, describe_read_error, read_bytes
+from paper_library.service.build.readers.texts_and_dates import UnreadableInput, describe_read_error, read_bytes
 from paper_library.service.build.stored_entries import OldShelf
 from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TRANSLATION, open_regular_file, resolve_links
 from uraniborg.kernel.bibliography.editorial_notices import find_retraction
@@ -83,7 +83,7 @@ class SummaryFolder:
         """Return the JSON of a file. Raise OSError, also for links out of the folder, or ValueError."""
         real = resolve_links(path)
         if not real.is_relative_to(self._root):
-            raise UnreadableFile("The link leads out of the summary folder. Copy the file into the folder.")
+            raise UnreadableInput("The link leads out of the summary folder. Copy the file into the folder.")
         return parse_json(read_bytes(real, _MAX_BYTES))
 
     def list_unused_as_problems(self) -> list[BuildProblem]:

@@ -70,7 +70,7 @@ class RunRecord:
         return RunSamples(self._times[taken], self._positions[taken], self._velocities[taken])
 
 
-class RunProgress:
+class ProgressReporter:
     """Reports of the progress of a run; a run that exceeds its time limit is ended."""
 
     def __init__(
@@ -201,7 +201,7 @@ def run_nbody(
         is_shifted=method not in COMPOSITIONS,
     )
     record = RunRecord(start, days, count)
-    reporter = RunProgress(days, progress, clock, seconds)
+    reporter = ProgressReporter(days, progress, clock, seconds)
     with np.errstate(all="ignore"):
         for segment in ours.integrate(days):
             record.add_segment(segment, ours.gravity)

@@ -58,7 +58,7 @@ class Zone(TypedDict):
     paper: NotRequired[str]
 
 
-class Paper(TypedDict):
+class PublishedPaper(TypedDict):
     """A paper that formulas are from."""
 
     title: str
@@ -69,7 +69,7 @@ class Paper(TypedDict):
     arxiv: NotRequired[str]
 
 
-class FormulaPaper(Paper):
+class FormulaPaper(PublishedPaper):
     """The paper of a formula, and the quantities that use it."""
 
     id: str
@@ -111,7 +111,7 @@ LIMITS: Final[dict[str, tuple[float, float, float, float, float]]] = {
     "earlyMars": (0.320, 5.547e-5, 1.526e-9, -2.874e-12, -5.011e-16),
 }
 """From the star outwards; for a planet of one Earth mass."""
-PAPERS: Final[dict[str, Paper]] = {
+PAPERS: Final[dict[str, PublishedPaper]] = {
     "kopparapu2014": {
         "title": "Habitable Zones around Main-sequence Stars: Dependence on Planetary Mass",
         "authors": [

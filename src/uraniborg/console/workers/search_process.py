@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http.header_checks import JSON, make_error_response
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.processes.worker_dialogue import WorkerEnded, WorkerProcess, WorkerReply, start_worker
+from uraniborg.kernel.processes.worker_dialogue import RequestReply, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.kernel.shared_fields import ActorFields
 
 _START_S: Final = 60.0
@@ -113,7 +113,7 @@ class SearchWorkerProcess:
         headers: Headers = (),
         body: bytes = b"",
         actor: Actor | None = None,
-    ) -> WorkerReply[SearchResponse]:
+    ) -> RequestReply[SearchResponse]:
         """Return the response of the worker. Raise SearchWorkerEnded."""
         await self.wait_until_ready()
         request: SearchRequest = {

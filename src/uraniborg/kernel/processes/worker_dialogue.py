@@ -161,7 +161,7 @@ class RequestFailed(UraniborgError):
         super().__init__(str(error.pop("message")), hint=str(error.pop("hint", "")), **error)
 
 
-class WorkerReply(NamedTuple, Generic[ResultT]):
+class RequestReply(NamedTuple, Generic[ResultT]):
     result: ResultT
     body: bytes
 
@@ -182,7 +182,7 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
         body: bytes = b"",
         *,
         on_progress: Callable[[ProgressT], Awaitable[None]] | None = None,
-    ) -> WorkerReply[ResultT]:
+    ) -> RequestReply[ResultT]:
         """Return the reply of the worker. Raise RequestFailed, WorkerEnded, or the exception of `on_progress`.
 
         If this call is cancelled, the worker continues, and its reply is discarded.
@@ -202,7 +202,7 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
                 if "error" in reply and "status" in reply:
                     raise RequestFailed(reply["error"], reply["status"])
                 if "result" in reply:
-                    return WorkerReply(reply["result"], content)
+                    return RequestReply(reply["result"], content)
                 if "progress" in reply and on_progress is not None:
                     await on_progress(reply["progress"])
         finally:

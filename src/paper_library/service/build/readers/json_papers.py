@@ -12,7 +12,7 @@ from paper_library.domain.entries import BuildProblem, Entry
 from paper_library.service.build.readers.json_fields import is_paper_like, make_entry
 from paper_library.service.build.readers.texts_and_dates import (
     GZIP_ERRORS,
-    UnreadableFile,
+    UnreadableInput,
     decode_text,
     open_maybe_compressed,
     yield_file_errors_as_problems,
@@ -139,11 +139,11 @@ def _read_limited_bytes(file: BinaryIO) -> bytes:
     try:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     except GZIP_ERRORS:
-        raise UnreadableFile(
+        raise UnreadableInput(
             "The file is damaged or incomplete: it cannot be decompressed. Download it again."
         ) from None
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise UnreadableFile(
+        raise UnreadableInput(
             f"The file is larger than {MAX_DOCUMENT_BYTES >> 20} MB. Save it as .jsonl, one paper per line."
         )
     return data
@@ -162,7 +162,7 @@ def _read_limited_lines(file: BinaryIO) -> Iterator[bytes]:
                 if total > MAX_DECOMPRESSED_BYTES:
                     break
         if total > MAX_DECOMPRESSED_BYTES:
-            raise UnreadableFile(
+            raise UnreadableInput(
                 f"The file decompresses to more than {MAX_DECOMPRESSED_BYTES >> 30} GB. The rest was not read."
             )
         yield line

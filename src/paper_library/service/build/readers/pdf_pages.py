@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from paper_library.service.build.readers.texts_and_dates import UnreadableFile
+from paper_library.service.build.readers.texts_and_dates import UnreadableInput
 from paper_library.store.layout import open_regular_file
 from uraniborg.kernel.bibliography.plain_text import clean_line, clean_markdown_block
 from uraniborg.kernel.boundary import make_encodable
@@ -130,7 +130,7 @@ _XMP_DOI = re.compile(
 )
 
 
-class Encrypted(UnreadableFile):
+class Encrypted(UnreadableInput):
     """The PDF opens only with a password."""
 
 
@@ -158,11 +158,11 @@ def read_pages(path: Path) -> Pages:
             reader = PdfReader(file, strict=False)
             _unlock_pdf_or_raise(reader)
             return _read_pages(reader)
-        except UnreadableFile:
+        except UnreadableInput:
             raise
         except Exception as error:
             # A hostile or damaged file makes pypdf raise nearly anything: recursion, index, key and type errors.
-            raise UnreadableFile(
+            raise UnreadableInput(
                 f"The file is damaged or not a PDF ({type(error).__name__}). Download it again."
             ) from error
 

@@ -33,7 +33,7 @@ _BYTE_ORDER_MARKS = (
 _OLD_BYTES = "uraniborg.windows-1252"
 
 
-class UnreadableFile(OSError):
+class UnreadableInput(OSError):
     """The error for a file that is not of the type that its name has; `sentence` is the reason for the user."""
 
     def __init__(self, sentence: str) -> None:
@@ -62,7 +62,7 @@ def yield_file_errors_as_problems(reader: Reader) -> Reader:
 
 def describe_read_error(error: OSError) -> str:
     """Return a sentence about a file that could not be read, without its path."""
-    if isinstance(error, UnreadableFile):
+    if isinstance(error, UnreadableInput):
         return error.sentence
     if isinstance(error, NotRegular):
         return "The path is not a regular file, but a folder, pipe, socket or device. Remove it from the inputs."
@@ -120,8 +120,8 @@ GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 """The errors that reading a damaged .gz file raises."""
 
 
-def _make_size_error(limit: int) -> UnreadableFile:
-    return UnreadableFile(f"The file is larger than {limit >> 20} MB. Split it into smaller files.")
+def _make_size_error(limit: int) -> UnreadableInput:
+    return UnreadableInput(f"The file is larger than {limit >> 20} MB. Split it into smaller files.")
 
 
 def _detect_encoding(start: bytes) -> str:

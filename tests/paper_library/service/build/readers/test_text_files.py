@@ -7,7 +7,7 @@ import pytest
 
 from paper_library.service.build.readers import texts_and_dates
 from paper_library.service.build.readers.texts_and_dates import (
-    UnreadableFile,
+    UnreadableInput,
     decode_text,
     make_title_from_stem,
     read_bytes,
@@ -40,7 +40,7 @@ def test_a_file_over_the_limit_is_refused_and_one_at_the_limit_is_read(
     assert "".join(read_text_lines(path)) == "a" * limit
     path.write_bytes(b"a" * (limit + 1))
     for read in (lambda: read_bytes(path, limit), lambda: list(read_text_lines(path))):
-        with pytest.raises(UnreadableFile) as refused:
+        with pytest.raises(UnreadableInput) as refused:
             read()
         assert refused.value.sentence == "The file is larger than 3 MB. Split it into smaller files."
 
