@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from paper_search.config import AppConfig
 from paper_search.domain.field_profiles import get_domain
-from paper_search.llm.provider import LLMProvider, ModelTransport, TransportedModel, create_provider
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS
+from paper_search.service.llm.provider import LLMProvider, ModelTransport, TransportedModel, create_provider
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder

@@ -9,8 +9,8 @@ from paper_search.domain.intent.reading import correct_limits
 from paper_search.domain.intent.text_cleanup import normalise_text
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.identifier_queries import read_identifiers
-from paper_search.llm.provider import MAX_TEXT_CHARS, LLMProvider, ask_model, clean_texts
 from paper_search.models import ParsedIntent, SearchConstraints
+from paper_search.service.llm.provider import MAX_TEXT_CHARS, LLMProvider, ask_model, clean_texts
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.language.publication_years import describe_years
 

@@ -13,13 +13,13 @@ from paper_search.domain.intent.strategy_planner import plan_strategy
 from paper_search.domain.intent.vocabulary import Vocabulary, is_generic, list_question_words
 from paper_search.domain.query.identifier_queries import read_identifiers
 from paper_search.domain.query.ladder import compose_ladder, list_common_exclusions, list_titles
-from paper_search.llm.provider import LLMProvider, ask_model, clean_texts
 from paper_search.models import (
     ConceptBlock,
     PartOrigin,
     QueryBuilderInput,
     SearchStrategy,
 )
+from paper_search.service.llm.provider import LLMProvider, ask_model, clean_texts
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.language.words import split_words

@@ -10,8 +10,8 @@ from paper_search.domain.large_work import call_in_thread_if_large
 from paper_search.domain.query.identifier_queries import describe_missing_works, read_identifiers
 from paper_search.domain.relevance.scores import score_papers
 from paper_search.domain.relevance.secondary_evidence import read_marks
-from paper_search.llm.provider import LLMProvider, ask_model
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
+from paper_search.service.llm.provider import LLMProvider, ask_model
 from paper_search.workflow.skill_interfaces import ScoredPapers
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.json_values import JsonObject

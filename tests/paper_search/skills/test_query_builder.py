@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from paper_search.domain.query.ladder import MOST_LEARNED, align_blocks_and_queries
 from paper_search.domain.strategies.plain_words import parse_query
 from paper_search.errors import LLMAuthError, LLMError, UnknownDomain
-from paper_search.llm.provider import LLMProvider
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ConceptBlock,
@@ -24,6 +23,7 @@ from paper_search.models import (
     TermSuggestion,
     UserFeedback,
 )
+from paper_search.service.llm.provider import LLMProvider
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
 from uraniborg.kernel.clock import FrozenClock

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from paper_search.llm.provider import LLMProvider
 from paper_search.models import PaperCollection, RawPaper, SearchStrategy
+from paper_search.service.llm.provider import LLMProvider
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder

@@ -75,7 +75,7 @@ def clean_texts(texts: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=16)
 def read_prompt(name: str) -> str:
     """Return the instructions for one kind of question."""
-    return files("paper_search.llm").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+    return files("paper_search.service.llm").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=16)

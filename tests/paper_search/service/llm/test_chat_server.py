@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from paper_search.config import LLMConfig
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
-from paper_search.llm.provider import LLMProvider, create_provider
+from paper_search.service.llm.provider import LLMProvider, create_provider
 
 KEY = "sk-very-secret-key"
 

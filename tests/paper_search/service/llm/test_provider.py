@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from paper_search.config import LLMConfig
-from paper_search.llm.provider import create_provider
+from paper_search.service.llm.provider import create_provider
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 
 

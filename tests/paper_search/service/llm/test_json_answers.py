@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.errors import LLMResponseError
-from paper_search.llm.provider import extract_json_object
+from paper_search.service.llm.provider import extract_json_object
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
