@@ -233,10 +233,10 @@ async def test_a_stopped_service_fails_its_jobs_and_leaves_no_process(universes:
 _OWNER: Final = """
 import sys
 from pathlib import Path
-from universe.service.jobs.job_store import Job, JobStore
+from universe.service.jobs.job_store import JobStore, StoredJob
 store = JobStore(Path(sys.argv[1]))
 lease = store.acquire_owner_lock("lost")
-store.add(Job("job_lost", "t1", 1, "nbody", {}, "Tycho", "2026-01-01T00:00:00Z", "lost"))
+store.add(StoredJob("job_lost", "t1", 1, "nbody", {}, "Tycho", "2026-01-01T00:00:00Z", "lost"))
 store.start("job_lost", "2026-01-01T00:00:00Z")
 print("started", flush=True)
 sys.stdin.read()
