@@ -17,6 +17,7 @@ from tests.universe.api.rest.rest_server import create_universe, run_server
 from universe.api import workflow_nodes
 from universe.api.app import UniverseApp, make_app
 from universe.config import UniverseConfig
+from universe.domain.exchange.importer import ImportOptions
 from universe.domain.nbody.measurement_replies import RunReply, TransitReply, VelocityReply
 from universe.domain.physics.physics_report import report_physics, report_zones
 from universe.domain.state import Plain, State
@@ -109,7 +110,7 @@ FREE = {"keep_only_fields": "a part of an entity", "read_stars": "the bodies of 
 def read_return_type(function: Callable[..., Any]) -> Any:
     plain = inspect.unwrap(function)
     known = {name: value for module in (replies, job_replies, workflow_nodes) for name, value in vars(module).items()}
-    known |= {"Plain": Plain, "Measurement": Measurement}
+    known |= {"Plain": Plain, "Measurement": Measurement, "ImportOptions": ImportOptions}
     return get_type_hints(plain, globalns={**known, **vars(inspect.getmodule(plain))}, include_extras=True)["return"]
 
 
