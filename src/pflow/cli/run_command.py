@@ -48,7 +48,7 @@ def _print_refusal(error: UraniborgError, parsed: RunArguments) -> int:
 
         print_json(redact(_restore_given_name(build_refusal_reply(error, parsed.workflow), parsed.workflow)))
     else:
-        from pflow.cli.run_output import print_error
+        from pflow.cli.run_result_printing import print_error
 
         print_error(error, parsed.workflow)
     return error.exit_code
@@ -56,7 +56,7 @@ def _print_refusal(error: UraniborgError, parsed: RunArguments) -> int:
 
 def _run_and_print_result(parsed: RunArguments) -> int:
     from pflow.cli.run_command import reserve_stdout_for_result
-    from pflow.cli.run_output import get_exit_code, print_result
+    from pflow.cli.run_result_printing import get_exit_code, print_result
     from pflow.service.engine.cancellation import Cancellation
 
     service, source, inputs = _open_workflow_and_inputs(parsed)
@@ -150,7 +150,7 @@ def _make_progress_printer(parsed: RunArguments) -> Any:
     """Return the progress output; None with --quiet, or with --json unless stderr is a terminal."""
     if parsed.quiet or (parsed.json and not sys.stderr.isatty()):
         return None
-    from pflow.cli.run_output import ProgressPrinter
+    from pflow.cli.progress import ProgressPrinter
 
     return ProgressPrinter(sys.stderr, parsed.workflow)
 

@@ -63,7 +63,7 @@ class NodeContext:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeOutcome:
+class Outcome:
     """The outputs of a node, and the action that chooses the next edge. A node may return its outputs alone."""
 
     outputs: Mapping[str, object]
@@ -73,7 +73,7 @@ class NodeOutcome:
     """Sentences for the reply of the run, without the id of the node."""
 
 
-Returned = Mapping[str, object] | NodeOutcome | None
+Returned = Mapping[str, object] | Outcome | None
 """What a node returns; None stands for no outputs. It is checked, as users write nodes."""
 Function = Callable[["JsonObject", NodeContext], Returned | Awaitable[Returned]]
 """Plain functions run in a thread, coroutines on the engine's event loop."""

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.node import NodeContext, Outcome
 from pflow.errors import ApprovalRequired, NodeFailed
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.ids import content_id
@@ -34,7 +34,7 @@ class Question(TypedDict):
     actions: list[str]
 
 
-def get_or_request_decision(params: "JsonObject", context: NodeContext) -> NodeOutcome:
+def get_or_request_decision(params: "JsonObject", context: NodeContext) -> Outcome:
     from uraniborg.kernel.store.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()
@@ -76,9 +76,9 @@ def get_or_request_decision(params: "JsonObject", context: NodeContext) -> NodeO
         "approval_id": entry_id,
     }
     if entry.decision.action == "approve":
-        return NodeOutcome(outputs)
+        return Outcome(outputs)
     if params.get("on_reject") == "branch":
-        return NodeOutcome(outputs, "rejected")
+        return Outcome(outputs, "rejected")
     raise NodeFailed(
         f"A person rejected this: {entry.decision.note or params['question']}",
         hint="Running the workflow again asks again.",

@@ -15,7 +15,7 @@ import orjson
 
 from pflow.domain.ir.code_checks import NO_RESULT
 from pflow.domain.ir.model import DEFAULT_ACTION
-from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.node import NodeContext, Outcome
 from pflow.domain.redaction import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.nodes.child_output import PrintedOutputs, format_size, join_outputs
@@ -57,7 +57,7 @@ class PythonOutputs(PrintedOutputs):
     result: "Json"
 
 
-async def run_python(params: "JsonObject", context: NodeContext) -> NodeOutcome:
+async def run_python(params: "JsonObject", context: NodeContext) -> Outcome:
     """Run the code. Raise NodeFailed with the line that failed, or with the value that JSON cannot represent."""
     timeout = get_seconds(params)
     job = _check_and_encode_job(params, context, timeout)
@@ -89,7 +89,7 @@ async def run_python(params: "JsonObject", context: NodeContext) -> NodeOutcome:
         raise _make_code_error(reported, finished, params, context, printed)
     warnings = () if reported.get("is_assigned") else (NO_RESULT,)
     outputs: PythonOutputs = {"result": reported["result"], **printed}
-    return NodeOutcome(outputs, reported.get("action") or DEFAULT_ACTION, warnings)
+    return Outcome(outputs, reported.get("action") or DEFAULT_ACTION, warnings)
 
 
 def _check_and_encode_job(params: "JsonObject", context: NodeContext, timeout: float | None) -> bytes:

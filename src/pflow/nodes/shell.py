@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
 
-from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.node import NodeContext, Outcome
 from pflow.errors import NodeFailed
 from pflow.nodes.child_output import PrintedOutputs, join_outputs
 from pflow.nodes.param_values import format_param_as_text, get_added_environment, get_path, get_seconds
@@ -33,7 +33,7 @@ class ShellOutputs(PrintedOutputs):
     command: str
 
 
-async def run_shell(params: "JsonObject", context: NodeContext) -> ShellOutputs | NodeOutcome:
+async def run_shell(params: "JsonObject", context: NodeContext) -> ShellOutputs | Outcome:
     """Run the command and return its outputs, in an Outcome if there is a warning.
 
     Raise NodeFailed if the command cannot be run, or its exit code is not 0.
@@ -58,7 +58,7 @@ async def run_shell(params: "JsonObject", context: NodeContext) -> ShellOutputs 
     withheld = _make_withheld_variables_warning(command, environment, context)
     if finished.exit_code and not params.get("ignore_errors"):
         raise _make_exit_error(finished, outputs, context, withheld)
-    return NodeOutcome(outputs, warnings=(withheld,)) if withheld else outputs
+    return Outcome(outputs, warnings=(withheld,)) if withheld else outputs
 
 
 def _make_withheld_variables_warning(command: str, environment: Mapping[str, str], context: NodeContext) -> str:

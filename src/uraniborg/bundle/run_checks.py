@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.node import NodeContext, Outcome
 from pflow.domain.node_interface import Interface
 from pflow.service.run_replies import RunDetails
 from pflow.store.node_registry import Registry
@@ -221,7 +221,7 @@ def _repeat_and_compare(registry: Registry, interface: Interface, node: JsonObje
             returned = asyncio.run(returned)
     except Exception as exc:  # the inputs of an unknown bundle can be anything
         return f"failed when it was repeated: {type(exc).__name__}: {str(exc)[:200]}"
-    outputs: Mapping[str, Any] = returned.outputs if isinstance(returned, NodeOutcome) else returned
+    outputs: Mapping[str, Any] = returned.outputs if isinstance(returned, Outcome) else returned
     computed: JsonObject = orjson.loads(orjson.dumps(dict(outputs)))
     stored = cast("JsonObject", node["outputs"])
     changed = sorted(name for name in {**stored, **computed} if stored.get(name) != computed.get(name))

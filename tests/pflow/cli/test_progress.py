@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from pflow.cli import run_output as live
-from pflow.cli.run_output import ProgressPrinter
+from pflow.cli.progress import ProgressPrinter
 from pflow.domain.run_events import ProgressOutput
 from tests.requirements import requirement
 from uraniborg.kernel.language.messages import format_duration
@@ -324,6 +324,6 @@ def test_durations_are_formatted_for_people(milliseconds: float, expected: str) 
 
 def test_showing_progress_loads_nothing_heavy() -> None:
     heavy = "{'pydantic', 'rich', 'typer', 'httpx', 'mcp', 'platformdirs', 'structlog', 'unicodedata'}"
-    code = f"import sys, pflow.cli.run_output; sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
+    code = f"import sys, pflow.cli.progress; sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
     assert (done.returncode, done.stderr) == (0, "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pflow.domain.node import NodeContext, NodeOutcome
+from pflow.domain.node import NodeContext, Outcome
 from pflow.domain.node_interface import Interface, parse_interface
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.nodes import shell
@@ -214,7 +214,7 @@ async def test_a_variable_that_the_command_uses_and_does_not_inherit_is_a_warnin
 ) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
     outcome = await run_shell({"command": command}, context)
-    assert isinstance(outcome, NodeOutcome)
+    assert isinstance(outcome, Outcome)
     assert outcome.warnings == (
         "The command uses $MY_SERVICE_TOKEN, which it does not inherit from pflow's environment. "
         'Pass it: "pass_env": ["MY_SERVICE_TOKEN"].',
@@ -239,4 +239,4 @@ async def test_a_variable_that_the_command_has_or_sets_gives_no_warning(
 ) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
     monkeypatch.setenv("PWD", "/")
-    assert not isinstance(await run_shell({"command": command, **params}, context), NodeOutcome)
+    assert not isinstance(await run_shell({"command": command, **params}, context), Outcome)

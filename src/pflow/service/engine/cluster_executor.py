@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
-from pflow.domain.node import NodeContext, NodeOutcome, Returned, SharedObjects
+from pflow.domain.node import NodeContext, Outcome, Returned, SharedObjects
 from pflow.domain.redaction import Secrets
 from pflow.domain.value_conversion import encode_outputs, parse_exact_json
 from pflow.errors import (
@@ -97,7 +97,7 @@ class ClusterExecutor:
             raise _make_error_from_dict(reply["error"])
         outputs, action = reply.get("outputs"), cast("Any", reply.get("action"))  # None is refused, as from any node
         plain = parse_exact_json(outputs) if isinstance(outputs, bytes) else cast("Mapping[str, object]", outputs)
-        return NodeOutcome(plain, action, tuple(reply.get("warnings", ())))
+        return Outcome(plain, action, tuple(reply.get("warnings", ())))
 
     async def close(self) -> None:
         await self._local.close()
@@ -265,7 +265,7 @@ def run_on_worker(pickled_call: PickledCall) -> WorkerReply:
         given: Any = function(params, context)
         if iscoroutinefunction(function):
             given = asyncio.run(_await_with_timeout(given, context))
-        outcome = given if isinstance(given, NodeOutcome) else NodeOutcome({} if given is None else given)
+        outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
         action: Any = outcome.action
         return {
             "outputs": _encode_outputs_without_bytes(outcome.outputs),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.domain.ir.model import ERROR_ACTION, Node
-from pflow.domain.node import NodeOutcome
+from pflow.domain.node import Outcome
 from pflow.domain.redaction import resolve_secret_values
 from pflow.domain.run_events import StepResult
 from pflow.domain.template_resolution import MOST_CHARACTERS
@@ -118,7 +118,7 @@ class LiveStepRunner(StepRunner):
         masked = parse_exact_json(encode_outputs(state.secrets.mask(outcome.outputs))) if has_secret else None
         return StepResult(outputs, outcome.action, effect_run_id=effect_run_id, masked_outputs=masked)
 
-    async def _execute_with_retries(self, job: StepJob) -> NodeOutcome:
+    async def _execute_with_retries(self, job: StepJob) -> Outcome:
         """Return the outcome of the first attempt that succeeds. Raise the error of the last attempt."""
         reports, count = self.state.warnings, 1
         while True:
@@ -142,7 +142,7 @@ class LiveStepRunner(StepRunner):
             if wait := job.retry.get_wait_before(count):
                 await asyncio.sleep(wait)
 
-    def _record_result(self, job: StepJob, outcome: NodeOutcome, text: bytes | None, effect_run_id: str) -> None:
+    def _record_result(self, job: StepJob, outcome: Outcome, text: bytes | None, effect_run_id: str) -> None:
         """Record a result; `text` is None if the outputs contain a secret."""
         interface, call = job.call.interface, job.call
         self.recorder.record_result(
@@ -179,7 +179,7 @@ async def _acquire_lock_in_thread(lock: AbstractContextManager[None]) -> ExitSta
     return stack
 
 
-async def execute_node_once(executor: Executor, node: Node, call: Call) -> NodeOutcome:
+async def execute_node_once(executor: Executor, node: Node, call: Call) -> Outcome:
     """Execute a node once and return its outcome. Raise only members of the error family, whatever the node does."""
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None
@@ -230,9 +230,9 @@ def _is_current_task_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _convert_to_valid_outcome(returned: Any, node: Node) -> NodeOutcome:
+def _convert_to_valid_outcome(returned: Any, node: Node) -> Outcome:
     """Return the outcome that a node returned. Raise UnusableOutcome, or NodeFailed for the action `error`."""
-    outcome = returned if isinstance(returned, NodeOutcome) else NodeOutcome({} if returned is None else returned)
+    outcome = returned if isinstance(returned, Outcome) else Outcome({} if returned is None else returned)
     outputs, action = cast("Any", outcome.outputs), cast("Any", outcome.action)
     if not isinstance(outputs, Mapping):
         raise UnusableOutcome(
