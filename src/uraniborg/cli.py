@@ -92,7 +92,7 @@ def serve(
     """
     if server is not None:
         raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
-    from uraniborg.servers.process import run_serve
+    from uraniborg.servers.command import run_serve
 
     run_serve(port, open_browser=open_browser, new_token=new_token, as_json=json)
 

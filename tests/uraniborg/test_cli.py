@@ -28,15 +28,15 @@ CHOICE: Final = (
 NOTHING: Final = dict.fromkeys(CHOSEN)
 
 COMMANDS: Final[list[tuple[str, str, Any]]] = [
-    ("serve", "uraniborg.servers.process.run_serve", call(None, open_browser=False, new_token=False, as_json=False)),
+    ("serve", "uraniborg.servers.command.run_serve", call(None, open_browser=False, new_token=False, as_json=False)),
     (
         "serve --open",
-        "uraniborg.servers.process.run_serve",
+        "uraniborg.servers.command.run_serve",
         call(None, open_browser=True, new_token=False, as_json=False),
     ),
     (
         "serve --port 9 --new-token --json",
-        "uraniborg.servers.process.run_serve",
+        "uraniborg.servers.command.run_serve",
         call(9, open_browser=False, new_token=True, as_json=True),
     ),
     (

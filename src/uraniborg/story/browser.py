@@ -87,7 +87,7 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool) -> None:
         page.write_line("The story is served. Press Ctrl-C to stop.")
         sys.stderr.flush()
         if open_browser:
-            from uraniborg.servers.process import open_in_browser
+            from uraniborg.servers.command import open_in_browser
 
             open_in_browser(address, folder.own)
         with suppress(KeyboardInterrupt):

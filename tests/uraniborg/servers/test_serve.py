@@ -13,7 +13,8 @@ import pytest
 
 from tests.installed_programs import Program
 from tests.prerequisites import skip_or_fail
-from uraniborg.servers.process import PartServer, format_events_command, print_addresses
+from uraniborg.servers.command import format_events_command, print_addresses
+from uraniborg.servers.process import PartServer
 
 
 def test_the_line_that_connects_pflow_has_a_whole_path_and_is_left_out_if_pflow_is_not_installed(

@@ -16,7 +16,7 @@ from universe.domain.field_types import Kepler, Source
 from universe.domain.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.domain.orbits.kepler_equation import solve_kepler
 from universe.domain.provenance.citations import replace_sources
-from universe.domain.systems.catalogue import Facts, ShippedVectors, SkyPlane, SystemData
+from universe.domain.systems.shipped_data import Facts, ShippedVectors, SkyPlane, SystemData
 from universe.domain.systems.stated_orbit_conversion import (
     ConversionTarget,
     ConvertedOrbit,

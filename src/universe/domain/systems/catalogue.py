@@ -1,10 +1,9 @@
 """List the real systems, declare the format of their data, and start the state of a universe with one of them."""
 
 import json
-from collections.abc import Mapping
 from datetime import date, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from universe.domain.units_and_dates import convert_to_tdb_in_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
@@ -12,6 +11,7 @@ from uraniborg.kernel.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from universe.domain.state import Plain
 
+from universe.domain.systems.shipped_data import SystemData
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
 
@@ -80,39 +80,3 @@ def _choose_julian_date(name: str, system: "SystemData", at: date | datetime | f
             allowed="none",
         )
     return convert_to_tdb_in_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))
-
-
-Facts = Mapping[str, Any]
-"""Facts that publications state, under names with their units."""
-
-
-class SkyPlane(TypedDict):
-    """The plane of the sky in the reference frame."""
-
-    inclinationDeg: float
-    nodeDeg: float
-    poleIs: Literal["towards-us", "away-from-us"]
-
-
-class ShippedVectors(TypedDict):
-    """State vectors of bodies at one instant."""
-
-    epochJd: float
-    frame: str
-    source: str
-    vectors: dict[str, tuple[list[float], list[float], float]]
-
-
-class SystemData(TypedDict):
-    """A system: its bodies as publications state them, and the publications."""
-
-    title: str
-    epochJd: float
-    firstDay: NotRequired[str]
-    lastDay: NotRequired[str]
-    referencePlane: str
-    skyPlane: NotRequired[SkyPlane]
-    displayMagnification: float
-    sources: dict[str, Facts]
-    stateVectors: NotRequired[ShippedVectors]
-    bodies: list[Facts]

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.domain.systems.catalogue import Facts
+from universe.domain.systems.shipped_data import Facts
 from universe.domain.units_and_dates import CENTURY, J2000, compute_semi_major_axis, convert_unit
 
 Vector = NDArray[np.float64]
