@@ -48,7 +48,6 @@ KEPT_PATHS: Final[Mapping[str, Mapping[str, str]]] = {
 IMPURE_KERNEL: Final = ("store", "http", "processes", "terminal", "mcp", "settings", "language_model")
 """What a domain does not import from the kernel: it uses disks, networks, processes and the environment."""
 ALLOWED_IMPORTS: Final[Mapping[tuple[str, str], str]] = {
-    ("paper_search.config", "paper_search.sources"): "the settings name the sources, also those that are installed",
     ("paper_search.store", "paper_search.workflow"): "a session stores the checkpoints and steps of its workflow",
     ("pflow.domain", "uraniborg.kernel.processes.child_processes"): "secrets are what child processes do not inherit",
 }

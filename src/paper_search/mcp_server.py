@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 from pydantic import Field, WithJsonSchema
 
-from paper_search.config import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.service.checkpoint_replies import PapersPage
+from paper_search.service.search_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.service.session_replies import ExportPage, QueryPage, RemovedPage, SessionEntries, SessionReply
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.json_values import JsonObject, encode_text

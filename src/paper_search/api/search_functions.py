@@ -3,8 +3,9 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from paper_search.config import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, AppConfig, apply_given_arguments, load_config
+from paper_search.config import AppConfig, load_config
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, any_source_answered
+from paper_search.service.search_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.workflow import SearchWorkflow
 from paper_search.workflow.input_checks import check_query
 from uraniborg.kernel.logging import get_logger

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NotRequired, Protocol, TypedDict
 
-from paper_search.config import AppConfig, apply_given_arguments, load_config
+from paper_search.config import AppConfig, load_config
 from paper_search.domain.source_descriptions import describe_shortfall, get_source_label
 from paper_search.editorial_notices import RetractionReply, serialize_retraction
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
+from paper_search.service.search_arguments import apply_given_arguments
 from paper_search.workflow import SearchWorkflow
 from paper_search.workflow.input_checks import check_max_results, check_query
 from paper_search.workflow.skill_interfaces import ProgressFacts

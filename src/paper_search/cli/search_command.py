@@ -93,7 +93,8 @@ def run(
     - `paper-search run - < strategy.txt`
     - `python -m paper_search --bibtex perovskite solar cells since 2020`
     """
-    from paper_search.config import apply_given_arguments, load_config
+    from paper_search.config import load_config
+    from paper_search.service.search_arguments import apply_given_arguments
     from paper_search.workflow.input_checks import check_query
 
     flags = {"bibtex": bibtex, "ris": ris, "csl-json": csl, "prisma": log}

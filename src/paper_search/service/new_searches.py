@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, cast
 
-from paper_search.config import AppConfig, apply_given_arguments, load_config
+from paper_search.config import AppConfig, load_config
 from paper_search.domain.field_profiles import list_domains
 from paper_search.domain.source_descriptions import get_source_label
 from paper_search.errors import SessionNotComplete
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
 from paper_search.recordings import QUERY
+from paper_search.service.search_arguments import apply_given_arguments
 from paper_search.service.search_replies import SearchOptions, SourceReportReply
 from paper_search.service.session_replies import SessionReply
 from paper_search.service.sessions.inbox_decisions import check_inbox_decision

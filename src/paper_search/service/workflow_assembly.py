@@ -1,9 +1,8 @@
 """Assemble workflows: skills, sources, transport and model from a configuration; sessions share one network client."""
 
-import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paper_search.config import AppConfig
 from paper_search.domain.field_profiles import get_domain
@@ -19,14 +18,13 @@ from paper_search.sources.interfaces import SearchSource, Transport
 from paper_search.sources.offline_source import build_offline_sources
 from paper_search.sources.registry import build_sources, build_transport, list_default_source_names
 from paper_search.sources.transport.recording import RecordedOptions, Recording, RecordingTransport
-from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.input_checks import check_max_results
 from paper_search.workflow.skill_interfaces import Skills
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from paper_search.sources.transport.http_transport import Network
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,36 +187,3 @@ def _start_recording(connections: _Connections, config: AppConfig, query: str) -
     return _Connections(
         recorder, recording.clock, connections.sources, TransportedModel(recorder) if connections.model else None
     )
-
-
-class WorkflowFactory:
-    """Builds the workflows of sessions, which share one network client and so the rate limits of the sources."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._network: Network | None = None
-
-    def build(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        """Return a workflow; it records nothing, because the session stores its steps. Reads the disk for a replay.
-
-        Raise UnknownDomain, UnknownSource, InvalidInput or InvalidRecording.
-        """
-        uses_network = not (config.replay_dir or config.offline)
-        transport = build_transport(config, network=self._get_or_create_network()) if uses_network else None
-        return SearchWorkflow.from_config(config.model_copy(update={"record_dir": None}), transport=transport, **hooks)
-
-    async def aclose(self) -> None:
-        """Close the network client."""
-        if self._network is not None:
-            await self._network.aclose()
-
-    def forget_network(self) -> None:
-        """Use a new network client from now on: the event loop of the present one is closed."""
-        self._network = None
-
-    def _get_or_create_network(self) -> "Network":
-        from paper_search.sources.transport.http_transport import Network  # httpx is slow to import
-
-        with self._lock:
-            self._network = self._network or Network()
-            return self._network

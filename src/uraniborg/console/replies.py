@@ -16,7 +16,7 @@ from uraniborg.installation.replies import InstallationChange
 from uraniborg.kernel.shared_fields import Reset
 from uraniborg.kernel.store.inbox_entries import InboxChange
 from uraniborg.kernel.store.tool_call_log import CallChange
-from uraniborg.story.steps import StoryChange
+from uraniborg.story.replies import StoryChange
 
 
 class Health(TypedDict):

@@ -19,8 +19,9 @@ from uraniborg.kernel.language.messages import plural
 from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.folder import SHELF, StoryFolder
 from uraniborg.story.nbody_steps import StoredRun, draw_comparison, read_runs
+from uraniborg.story.replies import DoneStep
 from uraniborg.story.results import ExportResult, Results, StepInputs, StoryComparisonFacts
-from uraniborg.story.steps import DeclaredStep, Description, DoneStep, StepContext, format_question
+from uraniborg.story.steps import DeclaredStep, Description, StepContext, format_question
 from uraniborg.story.universe_steps import format_mass_line
 
 DATA_SHEETS: Final = SAMPLE_PAPERS / "data_sheets"

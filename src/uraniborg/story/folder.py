@@ -14,8 +14,8 @@ from uraniborg.story.errors import START_OVER, StoryUnreadable
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject
+    from uraniborg.story.replies import StoryView
     from uraniborg.story.results import Results, StepRecord
-    from uraniborg.story.steps import StoryView
 
 DEMO_FOLDER: Final = "demo"
 """The home of the story, inside the data folder of the reader."""

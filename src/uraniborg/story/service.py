@@ -20,7 +20,7 @@ from uraniborg.story.folder import StoryFolder
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject
-    from uraniborg.story.steps import StoryProgress, StoryStepWithResult, StoryView
+    from uraniborg.story.replies import StoryProgress, StoryStepWithResult, StoryView
     from uraniborg.story.worker import StepRequest, StoryRequest
 
 _END_S: Final = 10.0

@@ -23,8 +23,8 @@ from uraniborg.story.service import Story
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.story.replies import StoryProgress, StoryStep
     from uraniborg.story.results import AskResult
-    from uraniborg.story.steps import StoryProgress, StoryStep
 
 _WHO: Final = {"agent": CYAN, "you": BLUE, "workflow": MAGENTA, "computer": GREEN}
 _LABEL_WIDTH: Final = 16

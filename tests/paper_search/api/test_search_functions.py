@@ -11,7 +11,6 @@ from blockbuster import blockbuster_ctx
 
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
-from paper_search.config import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.errors import (
     InvalidQuery,
     LLMError,
@@ -21,6 +20,7 @@ from paper_search.errors import (
     UnknownSource,
 )
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
+from paper_search.service.search_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.sources.interfaces import Response
 from paper_search.testing import FakeTransport
 from paper_search.workflow import Checkpoint, CheckpointKind, Decision, DecisionAction

@@ -48,7 +48,7 @@ from paper_search.service.sessions.session_registry import (
     match_only_id,
 )
 from paper_search.service.sessions.session_steps import SessionSteps
-from paper_search.service.workflow_assembly import WorkflowFactory
+from paper_search.service.sessions.workflow_factory import WorkflowFactory
 from paper_search.store.saved_marks import MarkStore
 from paper_search.store.session_files import SessionFiles, SessionStore
 from paper_search.store.session_state import SessionRequest, SessionState, summarize_session

@@ -11,7 +11,7 @@ from uraniborg.console.services import Services
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.store.files import confine_path
-from uraniborg.story.steps import StoryState, StoryStepWithResult
+from uraniborg.story.replies import StoryState, StoryStepWithResult
 
 StepName = Annotated[str, Path(max_length=50, description="The id of a step.")]
 _TYPES: Final = {".svg": "image/svg+xml", ".zip": "application/zip"}

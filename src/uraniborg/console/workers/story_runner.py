@@ -10,8 +10,8 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.story.errors import StepRunning
+from uraniborg.story.replies import StepId, StoryError, StoryState
 from uraniborg.story.service import Story
-from uraniborg.story.steps import StepId, StoryError, StoryState
 
 _WAIT_S: Final = 20.0
 """The time that a call which runs a step waits; the step continues after that."""
