@@ -33,7 +33,7 @@ def bare_app() -> Any:
     """Every listener gets the frames one by one, from memory, once somebody says go."""
     import asyncio
 
-    from universe.service.feed import format_frame
+    from universe.service.universe_feed import format_frame
     from universe.store.interface import StoredEntry
 
     frames = [

@@ -365,7 +365,7 @@ def test_the_pages_about_universes_agree_with_the_code() -> None:
 def test_every_command_for_workflows_is_documented() -> None:
     import typer.main
 
-    from pflow.cli.main import app
+    from pflow.cli.commands import app
 
     page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
     root = typer.main.get_group(app)

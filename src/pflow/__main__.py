@@ -62,7 +62,7 @@ def _dispatch_command(arguments: list[str]) -> None:
 
             serve()
         case _:
-            from pflow.cli.main import main as command
+            from pflow.cli.commands import main as command
 
             command(arguments)
 

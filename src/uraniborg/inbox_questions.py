@@ -8,7 +8,7 @@ from uraniborg.kernel.deciders import check_person_decides, load_decider_setting
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry, InboxPort
 
-_MODULES: Final = {"paper_search": "paper_search.service.sessions.inbox_questions", "pflow": "pflow.service.approvals"}
+_MODULES: Final = {"paper_search": "paper_search.service.sessions.inbox_answers", "pflow": "pflow.service.approvals"}
 """The module of each part that displays its questions and checks the answers."""
 
 

@@ -15,7 +15,7 @@ from paper_search.service.review import review_replies
 from paper_search.service.review.session_review import SessionReview
 from paper_search.service.sessions import SessionManager
 from paper_search.service.sessions.session_list import SessionList
-from paper_search.sources.called_sources import CalledSourceReply
+from paper_search.sources.in_process_sources import CalledSourceReply
 from paper_search.sources.transport.answer_cache import StoredAnswer
 from paper_search.workflow.checkpoints import Decision
 from paper_search.workflow.decisions import CheckedDecision

@@ -19,7 +19,7 @@ PROGRAMS: Final = {
     "python -m paper_search": ("paper_search.cli.search_command", "paper_search.__main__"),
     "paper-library": ("paper_library.cli.command", "paper_library.__main__"),
     "universe": ("universe.cli", "universe.__main__"),
-    "pflow": ("pflow.cli.main", "pflow.__main__"),
+    "pflow": ("pflow.cli.commands", "pflow.__main__"),
     "paper-search-mcp": (None, "paper_search.mcp_server"),
 }
 """The module with the typer app of each program, and the module with its `main`."""

@@ -24,7 +24,7 @@ from tests.package_functions import PackageFunctions, iter_dictionaries_of_anyth
 from tests.reply_declarations import list_operations, list_untyped_dictionaries, list_untyped_parts
 from universe.domain.state import Plain, State
 from uraniborg import inbox_questions, inbox_replies
-from uraniborg.bundle import checks, export, records, signatures, verification
+from uraniborg.bundle import export, inspection, records, signatures, verification
 from uraniborg.connect import command as connect_command
 from uraniborg.connect import server_entries
 from uraniborg.console import replies as console_replies
@@ -43,7 +43,7 @@ from uraniborg.story.service import Story
 KERNEL: Final = "uraniborg.kernel"
 """The package that all parts share, which has tests of its own."""
 SERVICES: Final = (
-    *(Inbox, EventBroadcast, Story, StoryFolder, checks.Inspection),
+    *(Inbox, EventBroadcast, Story, StoryFolder, inspection.Inspection),
     *(inbox_replies, inbox_questions, installation_command, folders_and_settings, shelf_builds, doctor),
     *(export, verification, signatures, worker, server_entries),
     connect_command,

@@ -15,7 +15,7 @@ from tests.uraniborg.demo_runs import YEARS
 from tools.make_release import find_wheel_problems, read_version
 
 SCRIPTS = sorted(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"])
-APPS = ("uraniborg.cli", "paper_search.cli.command", "paper_library.cli.command", "universe.cli", "pflow.cli.main")
+APPS = ("uraniborg.cli", "paper_search.cli.command", "paper_library.cli.command", "universe.cli", "pflow.cli.commands")
 PRINT_ALL_HELP = """
 import importlib, sys, typer.main
 from click.testing import CliRunner
@@ -82,7 +82,9 @@ def test_every_command_of_the_wheel_prints_its_help(programs: Path, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()
     assert len(printed) > 60
-    assert {"uraniborg.cli doctor", "pflow.cli.main mcp add", "paper_search.cli.command sessions list"} <= set(printed)
+    assert {"uraniborg.cli doctor", "pflow.cli.commands mcp add", "paper_search.cli.command sessions list"} <= set(
+        printed
+    )
 
 
 @pytest.mark.soak

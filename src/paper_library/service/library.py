@@ -50,8 +50,8 @@ from paper_library.errors import (
 from paper_library.service.export import CitedPaper, export_papers, list_cited_papers
 from paper_library.service.hits import ResultPage, make_hits
 from paper_library.service.live_shelf import LiveShelf
+from paper_library.service.page_ranking import find_boolean_matches, find_similar
 from paper_library.service.query_compiler import CompiledQuery
-from paper_library.service.ranking import find_boolean_matches, find_similar
 from paper_library.service.search import search_shelf
 from paper_library.service.suggestions import find_keywords_with_part, suggest_keywords
 from paper_library.store.assets import AssetReader

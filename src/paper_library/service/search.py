@@ -9,8 +9,8 @@ from paper_library.domain.limits import DEFAULT_PAGE_SIZE, check_facet_limit, ch
 from paper_library.domain.query import ParsedQuery, Sort
 from paper_library.domain.query_parser import parse_query
 from paper_library.service.hits import ResultPage
+from paper_library.service.page_ranking import FoundPage, count_facets, find_page
 from paper_library.service.query_compiler import CompiledQuery, Compiler, compile_filters
-from paper_library.service.ranking import FoundPage, count_facets, find_page
 from paper_library.service.suggestions import suggest_correction, suggest_filter_values, use_other_forms_of_names
 from paper_library.store.shelf import Shelf
 

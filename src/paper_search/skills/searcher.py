@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import SearchStrategy, SourceReport, SourceStatus
-from paper_search.sources.called_sources import search_called_source
+from paper_search.sources.in_process_sources import search_called_source
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
 from paper_search.workflow.skill_interfaces import ReportedPapers, SearchOutcome, select_supported_options
 from uraniborg.kernel.errors import InvalidInput, UraniborgError

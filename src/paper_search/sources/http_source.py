@@ -9,7 +9,7 @@ from typing import Final
 from paper_search.domain.query.identifier_queries import read_identifiers
 from paper_search.errors import DeadlineError, NonRetryableError, RetryableError, SearchSourceError
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
-from paper_search.sources.called_sources import SCHEME
+from paper_search.sources.in_process_sources import SCHEME
 from paper_search.sources.interfaces import (
     LookupDefinition,
     Request,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import SecretStr
 
 from paper_search.errors import UnknownSource
-from paper_search.sources.called_sources import (
+from paper_search.sources.http_source import HttpSource
+from paper_search.sources.in_process_sources import (
     SCHEME,
     InstalledTransport,
     list_installed_entry_points,
     list_ready_source_names,
     load_installed_definition,
 )
-from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import (
     Request,
     Response,

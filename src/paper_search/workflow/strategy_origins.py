@@ -6,15 +6,15 @@ Once a person has set queries or limits, the sentences about them are derived fr
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from paper_search.domain.intent.person_queries import split_exclusions
 from paper_search.domain.intent.reading import describe_author, describe_exclusion, describe_preference, describe_venue
+from paper_search.domain.intent.typed_queries import split_exclusions
 from paper_search.domain.query.filters import has_year_limit, is_text_excluded, parse_language, to_english_name
 from paper_search.domain.query.identifier_queries import read_identifiers
 from paper_search.domain.query.ladder import align_blocks_and_queries
 from paper_search.domain.query.query_texts import normalise_query
 from paper_search.domain.strategies.lint import check_query_text
 from paper_search.domain.strategies.plain_words import parse_query
-from paper_search.domain.strategies.reader import is_strategy
+from paper_search.domain.strategies.strategy_parser import is_strategy
 from paper_search.models import ParsedIntent, PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.workflow.checkpoints import QueryFinding
 from uraniborg.kernel.language.boolean_query import Node, Term, iterate_wanted_terms

@@ -14,11 +14,11 @@ from pflow.domain.run_events import NullOutput, ProgressOutput
 from pflow.errors import PflowError, RunNotRecorded, RunTimedOut, as_pflow_error
 from pflow.service.engine.cancellation import Cancellation, limit_time, watch_cancel_requests
 from pflow.service.engine.executors import Executor, LocalExecutor
+from pflow.service.engine.inputs_and_params import list_unused_input_warnings, prepare_inputs
 from pflow.service.engine.results import RunResult, RunState, build_result, collect_outputs
 from pflow.service.engine.run_reporter import RunLogWriter, RunReporter
-from pflow.service.engine.run_values import list_unused_input_warnings, prepare_inputs
+from pflow.service.engine.step_preparation import may_have_effect
 from pflow.service.engine.step_runner import LiveStepRunner
-from pflow.service.engine.steps import may_have_effect
 from pflow.service.engine.walker import WorkflowWalker, yield_to_loop
 from pflow.store.node_registry import Registry
 from pflow.store.resume_point import FOLDER, HOURS, ResumePoint

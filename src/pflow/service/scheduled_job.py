@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 from pflow.config import SCHEDULE_VARIABLE
 from pflow.domain.ir.model import Workflow, list_variables
 from pflow.errors import InvalidInputs, LibraryUnwritable, SchedulerUnavailable, TemplateUnresolved, WorkflowExists
-from pflow.service.engine.run_values import prepare_inputs
+from pflow.service.engine.inputs_and_params import prepare_inputs
 from uraniborg.kernel.boundary import decode_lossless, encode_lossless, is_encodable
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.redaction import is_sensitive

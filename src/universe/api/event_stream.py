@@ -7,8 +7,8 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from universe.service.feed import FRAMES_PER_WRITE, Feed, format_checked_frame
 from universe.service.live_universe import LiveUniverse
+from universe.service.universe_feed import FRAMES_PER_WRITE, Feed, format_checked_frame
 from universe.service.universes import UniverseService
 from universe.store.replica import read_entry_pages
 from uraniborg.kernel.errors import as_error

@@ -14,7 +14,7 @@ from universe.service.batch import (
     RequestRepeated,
     check_same_request,
 )
-from universe.service.feed import Feed
+from universe.service.universe_feed import Feed
 from universe.store.interface import Store, StoredEntry, StoredSnapshot, Superseded
 from universe.store.log_encoding import encode_state
 from universe.store.recent_changes import EarlierState

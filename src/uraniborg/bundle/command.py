@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from uraniborg.bundle.checks import MOST_SECONDS, Check, PieceKind, Result, TimeLimit
 from uraniborg.bundle.export import ExportSelection, collect_files
+from uraniborg.bundle.inspection import MOST_SECONDS, Check, PieceKind, Result, TimeLimit
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_title
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files

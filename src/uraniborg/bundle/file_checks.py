@@ -8,7 +8,6 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, Final, TypeGuard, cast
 
-from uraniborg.bundle.checks import BundleFrame, Check, Inspection, Verified, make_statement
 from uraniborg.bundle.crate import (
     CRATE,
     DIGESTS,
@@ -22,6 +21,7 @@ from uraniborg.bundle.crate import (
     make_methods_file,
     make_page,
 )
+from uraniborg.bundle.inspection import BundleFrame, Check, Inspection, Verified, make_statement
 from uraniborg.bundle.pieces import BundleFile, ListedFile, make_title
 from uraniborg.bundle.reader import Bundle, UnreadableBundle, parse_json
 from uraniborg.kernel.json_values import JsonObject

@@ -14,9 +14,9 @@ from universe.service.jobs.job_store import StoredJob
 from universe.service.jobs.measurement import Measurement, measure, summarise_reply
 from universe.service.jobs.options_and_replies import JobOptions, parse_job_options
 from universe.store.log_encoding import is_author
-from uraniborg.bundle.checks import Check, Inspection, RepeatedRun, Result, TimeOver, Verified, make_statement
+from uraniborg.bundle.inspection import Check, Inspection, RepeatedRun, Result, TimeOver, Verified, make_statement
+from uraniborg.bundle.measurement_comparison import compare_results
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
-from uraniborg.bundle.result_checks import compare_results
 from uraniborg.bundle.universe_checks import read_document, remove_universe_names
 from uraniborg.bundle.universe_pieces import make_measurement_piece
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UnsupportedPlatform, UraniborgError

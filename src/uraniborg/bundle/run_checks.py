@@ -14,7 +14,7 @@ from pflow.domain.node import NodeContext, Outcome
 from pflow.domain.node_interface import Interface
 from pflow.service.run_replies import RunDetails
 from pflow.store.node_registry import Registry
-from uraniborg.bundle.checks import Check, Inspection, Verified, make_statement
+from uraniborg.bundle.inspection import Check, Inspection, Verified, make_statement
 from uraniborg.bundle.pieces import Chosen, make_names
 from uraniborg.bundle.reader import Bundle
 from uraniborg.bundle.search_and_workflow_pieces import make_run_piece, make_workflow_piece

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from paper_search.domain.facets import count_facets
 from paper_search.export.prisma_flow import FlowCounts, build_prisma_flow
 from paper_search.models import PaperCollection
-from uraniborg.bundle.checks import Check, Inspection, TimeLimit, Verified, make_statement
+from uraniborg.bundle.inspection import Check, Inspection, TimeLimit, Verified, make_statement
 from uraniborg.bundle.reader import MOST_BYTES, Bundle, UnreadableBundle
 from uraniborg.bundle.search_and_workflow_pieces import (
     SHELF_RECORD,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from uraniborg.bundle.checks import Check
 from uraniborg.bundle.crate import SIGNATURE
+from uraniborg.bundle.inspection import Check
 from uraniborg.bundle.pieces import BundleFile, make_json_file
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, NotFound

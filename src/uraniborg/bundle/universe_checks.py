@@ -21,8 +21,8 @@ from universe.domain.systems import list_system_names
 from universe.service.batch import RestoreReason
 from universe.service.initial_states import load_or_generate_state
 from universe.store.log_encoding import is_author
-from uraniborg.bundle.checks import Check, Inspection, Replay, ReplayedHistory, Verified, make_statement
 from uraniborg.bundle.file_checks import MOST_MORE, check_files
+from uraniborg.bundle.inspection import Check, Inspection, Replay, ReplayedHistory, Verified, make_statement
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.bundle.records import RecordedLogEntry, UniverseDocument, ValueRow
 from uraniborg.bundle.universe_pieces import list_value_rows, make_document, make_universe_piece, write_value_table

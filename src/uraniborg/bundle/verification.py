@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from uraniborg.bundle.checks import (
+from uraniborg.bundle.crate import CRATE, METHODS, README
+from uraniborg.bundle.file_checks import check_files, check_frame
+from uraniborg.bundle.inspection import (
     Check,
     Inspection,
     PieceKind,
@@ -15,8 +17,6 @@ from uraniborg.bundle.checks import (
     check_metadata,
     read_frame,
 )
-from uraniborg.bundle.crate import CRATE, METHODS, README
-from uraniborg.bundle.file_checks import check_files, check_frame
 from uraniborg.bundle.measurement_checks import verify_measurement
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.bundle.run_checks import verify_run, verify_workflow

@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 from universe.claims import PaperTextReader
 from universe.domain.nbody.initial_conditions import make_initial_conditions
 from universe.domain.nbody.measurement_replies import RunReply
-from uraniborg.bundle.checks import Check, Inspection, PieceKind, RepeatedRun, Verified, make_statement
 from uraniborg.bundle.command import CHOICES
+from uraniborg.bundle.inspection import Check, Inspection, PieceKind, RepeatedRun, Verified, make_statement
 from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
 from uraniborg.kernel.errors import UsageError

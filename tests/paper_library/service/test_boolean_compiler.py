@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paper_library.errors import OutOfBounds
-from paper_library.service import ranking
+from paper_library.service import page_ranking
 from paper_library.service.library import Library
 from tests.paper_library.service.libraries import build_shelf_of, make_library
 from uraniborg.kernel.language.words import extract_terms, split_words
@@ -108,7 +108,7 @@ def test_all_matches_are_counted_and_the_best_are_returned_first(tmp_path: Path)
 def test_a_phrase_with_a_prefix_of_too_many_words_is_refused_with_a_remedy(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "WORDS_OF_PREFIX", 1)
+    monkeypatch.setattr(page_ranking, "WORDS_OF_PREFIX", 1)
     with pytest.raises(OutOfBounds, match="h\\* in a phrase") as refused:
         library.search_boolean('"h* transfer"', limit=10)
     assert "before the *" in refused.value.hint

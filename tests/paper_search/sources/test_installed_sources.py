@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from paper_search.models import RawPaper, SearchConstraints, SourceReport, SourceStatus, StopReason
-from paper_search.sources.called_sources import (
+from paper_search.sources.http_source import HttpSource
+from paper_search.sources.in_process_sources import (
     GROUP,
     InstalledDefinition,
     InstalledTransport,
@@ -14,7 +15,6 @@ from paper_search.sources.called_sources import (
     load_installed_definition,
     load_source_kind,
 )
-from paper_search.sources.http_source import HttpSource
 from paper_search.sources.transport.recording import Recording
 from tests.paper_search.sources.tiny_definition import make_strategy
 from uraniborg.kernel.errors import NotFound
@@ -179,7 +179,7 @@ def test_entry_points_are_listed_by_name_without_being_loaded(monkeypatch: pytes
         assert group == GROUP
         return listed
 
-    monkeypatch.setattr("paper_search.sources.called_sources.entry_points", entry_points)
+    monkeypatch.setattr("paper_search.sources.in_process_sources.entry_points", entry_points)
     assert list(list_installed_entry_points()) == ["shelf", "zettel"]
 
 
@@ -257,7 +257,7 @@ async def test_the_kind_of_an_installed_source_is_read_from_its_object(monkeypat
         "odd": Entry(lambda: OddKind([])),
         "broken": Entry(ImportError("no such module")),
     }
-    monkeypatch.setattr("paper_search.sources.called_sources.list_installed_entry_points", lambda: loaded)
+    monkeypatch.setattr("paper_search.sources.in_process_sources.list_installed_entry_points", lambda: loaded)
     assert [load_source_kind(name) for name in loaded] == ["ranked", None, None, None]
     assert all(load_installed_definition(name).capabilities == frozenset() for name in loaded)
 
@@ -270,7 +270,7 @@ async def test_an_installed_source_declares_the_filters_that_it_applies_and_a_re
         remark = "Compared with titles."
 
     loaded = {"exact": Entry(lambda: Exact([]))}
-    monkeypatch.setattr("paper_search.sources.called_sources.list_installed_entry_points", lambda: loaded)
+    monkeypatch.setattr("paper_search.sources.in_process_sources.list_installed_entry_points", lambda: loaded)
     definition = load_installed_definition("exact")
     assert (definition.capabilities, definition.remark) == ({"year"}, "Compared with titles.")
     assert InstalledDefinition("words", "ranked", capabilities=frozenset({"not", "year"})).capabilities == {"year"}

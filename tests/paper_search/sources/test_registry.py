@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.errors import CallLimitError, CreditsExhaustedError, UnknownSource
 from paper_search.models import SourceStatus
-from paper_search.sources.called_sources import GROUP
 from paper_search.sources.http_source import HttpSource
+from paper_search.sources.in_process_sources import GROUP
 from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.sources.registry import (
     KNOWN,
@@ -46,7 +46,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     def entry_points(*, group: str) -> list[EntryPoint]:
         return [point for point in points if point.group == group]
 
-    monkeypatch.setattr("paper_search.sources.called_sources.entry_points", entry_points)
+    monkeypatch.setattr("paper_search.sources.in_process_sources.entry_points", entry_points)
     return points
 
 

@@ -7,7 +7,7 @@ import pytest
 from paper_search.errors import InvalidQuery, UnsupportedQuery
 from paper_search.models import MAX_RESULTS_CAP
 from paper_search.workflow.input_checks import MAX_QUERY_CHARS, check_max_results, check_query
-from tests.paper_search.domain.strategies.test_reader import HOSTILE
+from tests.paper_search.domain.strategies.test_strategy_parser import HOSTILE
 from uraniborg.kernel.errors import InvalidInput
 
 

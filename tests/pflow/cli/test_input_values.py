@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pflow.cli.input_values import infer_value, read_input_values
 from pflow.cli.run_arguments import InvalidRunArguments
 from pflow.domain.ir.model import Input, Workflow
-from pflow.service.engine.run_values import prepare_inputs
+from pflow.service.engine.inputs_and_params import prepare_inputs
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from universe.service.batch import ChangeResult
-from universe.service.feed import Feed
+from universe.service.universe_feed import Feed
 from universe.service.universes import UniverseService
 from universe.service.verification import verify_log
 from universe.store.interface import StoredEntry

@@ -13,8 +13,8 @@ from tests.universe.store.sample_logs import entry
 from universe.domain.entities import Entity
 from universe.errors import TooBusy
 from universe.service import state_views as positions_module
-from universe.service.feed import Feed
 from universe.service.state_views import BodyPositions
+from universe.service.universe_feed import Feed
 from universe.service.universes import UniverseService
 from universe.store.interface import StoredEntry, Superseded
 

@@ -8,7 +8,7 @@ import pytest
 from paper_search.domain.review_models import ReviewDecision
 from paper_search.models import Paper, PaperCollection, RoundLog, SearchQuery, SearchStrategy
 from tests.paper_search.export.samples import collection
-from uraniborg.bundle.checks import TimeLimit
+from uraniborg.bundle.inspection import TimeLimit
 from uraniborg.bundle.search_checks import check_decisions
 from uraniborg.kernel.store.inbox import InboxDecision, InboxEntry
 

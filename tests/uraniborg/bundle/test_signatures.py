@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.uraniborg.bundle.forging import edit_json, reseal
-from uraniborg.bundle.checks import Result
 from uraniborg.bundle.command import EXIT_CODES, choose_and_export, find_outcome, verify_and_print
 from uraniborg.bundle.crate import add_frame, make_methods_file
+from uraniborg.bundle.inspection import Result
 from uraniborg.bundle.pieces import BundleFile, make_text_file
 from uraniborg.bundle.signatures import (
     InvalidKey,

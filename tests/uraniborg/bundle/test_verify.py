@@ -24,11 +24,11 @@ from universe.service.initial_states import load_or_generate_state
 from universe.service.jobs.measurement import Measurement, measure, summarise_reply
 from universe.service.jobs.options_and_replies import JobOptions
 from universe.service.papers import make_paper_text_reader
-from uraniborg.bundle import checks, measurement_checks, reader
-from uraniborg.bundle.checks import Check, TimeLimit, list_metadata_problems
+from uraniborg.bundle import inspection, measurement_checks, reader
 from uraniborg.bundle.command import verify_and_print
 from uraniborg.bundle.crate import add_frame, make_methods_file
 from uraniborg.bundle.export import ExportSelection, collect_files
+from uraniborg.bundle.inspection import Check, TimeLimit, list_metadata_problems
 from uraniborg.bundle.measurement_checks import check_plot
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_json_file, make_text_file
 from uraniborg.bundle.reader import InvalidBundle, UnreadableBundle, open_bundle
@@ -118,10 +118,10 @@ def count_papers(demo: Demo) -> tuple[int, int, int]:
 
 
 def test_a_bundle_matches_and_one_changed_byte_is_named(bundle: Path, demo: Demo, tmp_path: Path) -> None:
-    checks = verify(bundle)
-    assert [check for check in checks if check.result == "differs"] == []
+    inspection = verify(bundle)
+    assert [check for check in inspection if check.result == "differs"] == []
     matched: dict[str, str] = {}
-    for check in checks:
+    for check in inspection:
         if check.result == "matched":
             matched[check.item] = f"{matched.get(check.item, '')}{check.detail}. "
     assert "8 bodies, integrated again" in matched["measurements/h-times-1/result.json"]
@@ -372,11 +372,11 @@ def test_broken_files_are_differences_and_the_other_checks_go_on(tmp_path: Path,
     files = [BundleFile(path, path, content) for path in paths]
     target = tmp_path / "bundle.zip"
     write_bundle(target, add_frame(files, title="Broken.", date=DATE))
-    checks = verify(target)
-    assert {check.item.partition("/")[0] for check in checks if check.result == "differs"} == {
+    inspection = verify(target)
+    assert {check.item.partition("/")[0] for check in inspection if check.result == "differs"} == {
         *("runs", "universes", "measurements", "searches", "shelves"),
     }
-    assert {check.item for check in checks if check.result == "matched"} == {"files", "ro-crate-metadata.json"}
+    assert {check.item for check in inspection if check.result == "matched"} == {"files", "ro-crate-metadata.json"}
 
 
 def test_a_bundle_of_another_form_differs_and_names_the_version_to_verify_it_with(bundle: Path) -> None:
@@ -397,9 +397,9 @@ def test_a_bundle_of_another_version_with_the_same_form_does_not_differ_and_its_
             )
         )
     reseal(bundle)
-    checks = verify(bundle)
-    assert [check for check in checks if check.result == "differs"] == []
-    (named,) = [check for check in checks if check.detail == "that Uraniborg 99.0 wrote the bundle"]
+    inspection = verify(bundle)
+    assert [check for check in inspection if check.result == "differs"] == []
+    (named,) = [check for check in inspection if check.detail == "that Uraniborg 99.0 wrote the bundle"]
     assert (named.result, named.is_statement) == ("not checked", True)
 
 
@@ -426,13 +426,13 @@ def test_measurements_share_one_time_limit_and_what_is_cut_is_not_checked_and_ne
 
     monkeypatch.setattr(measurement_checks, "measure", measure_slowly)
     with open_bundle(bundle) as opened:
-        checks = list(verify_bundle(opened, more=[STORY], limit=TimeLimit(600.0, clock)))
+        inspection = list(verify_bundle(opened, more=[STORY], limit=TimeLimit(600.0, clock)))
     assert given == [600.0, 200.0]
-    results = {name: {one.result for one in checks if one.item.startswith(f"measurements/{name}")} for name in (
+    results = {name: {one.result for one in inspection if one.item.startswith(f"measurements/{name}")} for name in (
         "h-times-1", "i-second", "j-third")}  # fmt: skip
     assert "matched" in results["h-times-1"]
     assert "matched" in results["i-second"]
-    (cut,) = [one for one in checks if one.item == "measurements/j-third" and one.detail.startswith("the time")]
+    (cut,) = [one for one in inspection if one.item == "measurements/j-third" and one.detail.startswith("the time")]
     assert (cut.result, cut.detail) == (
         "not checked", "the time is over: --max-seconds allows more than 600 seconds"
     )  # fmt: skip
@@ -453,11 +453,11 @@ def test_a_time_limit_of_nothing_leaves_every_part_not_checked_with_exit_code_6(
     bundle: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = verify_and_print(bundle, repeat=True, signer=None, more=[STORY], seconds=0, as_json=True, quiet=True)
-    checks = json.loads(capsys.readouterr().out)["checks"]
+    inspection = json.loads(capsys.readouterr().out)["checks"]
     assert code == 6
-    assert {one["item"] for one in checks if one["result"] == "matched"} == {"files", "ro-crate-metadata.json"}
+    assert {one["item"] for one in inspection if one["result"] == "matched"} == {"files", "ro-crate-metadata.json"}
     assert {"searches/trappist-1", "universes/h-times-2", "measurements/h-times-1"} <= {
-        one["item"] for one in checks if one["result"] == "not checked" and "the time is over" in one["detail"]
+        one["item"] for one in inspection if one["result"] == "not checked" and "the time is over" in one["detail"]
     }
 
 
@@ -508,7 +508,7 @@ def test_texts_that_are_much_larger_than_those_made_again_are_not_read_into_memo
 def test_a_list_of_digests_with_more_lines_than_files_is_one_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "MOST_FILES", 5)
+    monkeypatch.setattr(inspection, "MOST_FILES", 5)
     write_bundle(tmp_path / "bundle", add_frame([make_text_file("a.txt", "a file", "a")], title="A.", date=DATE))
     (tmp_path / "bundle" / "SHA256SUMS").write_text("x\n" * 100)
     found = [check.detail for check in verify(tmp_path / "bundle", repeat=False) if check.item == "SHA256SUMS"]

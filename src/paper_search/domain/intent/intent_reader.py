@@ -5,12 +5,6 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from paper_search.domain.intent.concepts import MAX_CONCEPTS, find_concepts
-from paper_search.domain.intent.person_queries import (
-    TypedQuery,
-    read_typed_query,
-    read_written_blocks,
-    split_exclusions,
-)
 from paper_search.domain.intent.preferences import read_preferences
 from paper_search.domain.intent.reading import (
     Reading,
@@ -31,6 +25,7 @@ from paper_search.domain.intent.text_cleanup import (
     restore_phrases,
     tidy_punctuation,
 )
+from paper_search.domain.intent.typed_queries import TypedQuery, read_typed_query, read_written_blocks, split_exclusions
 from paper_search.domain.intent.vocabulary import FILLER, Vocabulary
 from paper_search.domain.query.filters import parse_language
 from paper_search.domain.query.identifier_queries import Identifier, read_identifiers
@@ -38,7 +33,7 @@ from paper_search.domain.query.ladder import list_words
 from paper_search.domain.query.query_texts import format_query
 from paper_search.domain.strategies.lint import check_query_text
 from paper_search.domain.strategies.plain_words import find_limits, list_main_terms, parse_query
-from paper_search.domain.strategies.reader import is_strategy, read_strategy
+from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
 from paper_search.models import ParsedIntent, SearchConstraints
 from uraniborg.kernel.language.boolean_query import QUERY_SIGNS, find_field_tags, iterate_wanted_terms
 from uraniborg.kernel.language.phrase_files import BREAK, PLACEHOLDER

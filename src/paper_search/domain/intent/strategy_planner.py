@@ -27,8 +27,8 @@ from paper_search.domain.intent.concept_blocks import (
     require_more,
 )
 from paper_search.domain.intent.feedback import describe_changes, read_feedback, select_accepted
-from paper_search.domain.intent.person_queries import compose_written_queries, list_typed_queries, read_written_blocks
 from paper_search.domain.intent.reading import Direction, Reading, apply_limit_changes, correct_limits
+from paper_search.domain.intent.typed_queries import compose_written_queries, list_typed_queries, read_written_blocks
 from paper_search.domain.intent.vocabulary import Key, Vocabulary, list_question_words, make_term_key
 from paper_search.domain.query.filters import is_text_excluded
 from paper_search.domain.query.identifier_queries import Identifier, make_lookup_query, read_identifiers

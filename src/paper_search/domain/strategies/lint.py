@@ -16,7 +16,7 @@ from paper_search.domain.strategies.lint_words import (
     check_strategy_tags,
     check_strategy_words,
 )
-from paper_search.domain.strategies.reader import ParsedLine, is_strategy, read_strategy
+from paper_search.domain.strategies.strategy_parser import ParsedLine, is_strategy, read_strategy
 from paper_search.domain.strategies.tokens import (
     MAX_STRATEGY_CHARS,
     QueryToken,

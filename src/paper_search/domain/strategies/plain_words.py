@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from paper_search.domain.strategies.platform_rendering import Changes, note_lost_field
-from paper_search.domain.strategies.reader import is_strategy, read_strategy
+from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import Field, FieldTerm
 from paper_search.models import SearchQuery
 from uraniborg.kernel.language import boolean_query

@@ -8,7 +8,7 @@ from paper_search.domain.strategies.embase_and_scopus import EMBASE, SCOPUS
 from paper_search.domain.strategies.ovid_and_cochrane import COCHRANE, OVID
 from paper_search.domain.strategies.plain_words import simplify_strategy
 from paper_search.domain.strategies.platform_rendering import Changes, Platform, RenderedTerm, render_node
-from paper_search.domain.strategies.reader import is_strategy, read_strategy
+from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import FieldTerm
 from paper_search.domain.strategies.web_of_science_and_europe_pmc import EUROPE_PMC, WEB_OF_SCIENCE
 from uraniborg.kernel.language.boolean_query import Node, parse_query

@@ -12,9 +12,9 @@ from pflow.domain.node import NodeContext
 from pflow.domain.node_interface import Interface
 from pflow.domain.redaction import Secrets, find_secret_input_values
 from pflow.domain.run_events import NodeEnd, StepResult, WalkListener
+from pflow.service.engine.inputs_and_params import prepare_inputs
 from pflow.service.engine.results import RunState
-from pflow.service.engine.run_values import prepare_inputs
-from pflow.service.engine.steps import LoadWorkflow, StepJob, StepRunner, explain_rerun, get_effect_run_id
+from pflow.service.engine.step_preparation import LoadWorkflow, StepJob, StepRunner, explain_rerun, get_effect_run_id
 from pflow.service.engine.walker import WorkflowWalker
 from pflow.store.earlier_runs import EarlierRuns, ResultLookup
 

@@ -16,7 +16,7 @@ from pflow.domain.template_resolution import MOST_CHARACTERS
 from pflow.domain.value_conversion import encode_outputs, parse_exact_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
 from pflow.service.engine.executors import Call, Executor, run_in_thread
-from pflow.service.engine.steps import (
+from pflow.service.engine.step_preparation import (
     INTERRUPTED,
     StepJob,
     StepRunner,

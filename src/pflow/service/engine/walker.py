@@ -28,9 +28,9 @@ from pflow.errors import (
 )
 from pflow.service.engine.batches import BatchRun
 from pflow.service.engine.cancellation import limit_time
+from pflow.service.engine.inputs_and_params import prepare_inputs, resolve_nested_params
 from pflow.service.engine.results import WalkProgress, collect_outputs, measure_elapsed_ms
-from pflow.service.engine.run_values import prepare_inputs, resolve_nested_params
-from pflow.service.engine.steps import StepRunner, ValueUnknown
+from pflow.service.engine.step_preparation import StepRunner, ValueUnknown
 from pflow.store.earlier_runs import NO_EFFECTS, extend_effects_digest, join_effects_digests
 from uraniborg.kernel.errors import UraniborgError
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paper_search.domain.field_profiles import get_domain
 from paper_search.domain.intent.intent_reader import read_intent
-from paper_search.domain.intent.person_queries import read_typed_query
+from paper_search.domain.intent.typed_queries import read_typed_query
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.models import ParsedIntent
 

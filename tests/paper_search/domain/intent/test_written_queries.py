@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from paper_search.domain.field_profiles import get_domain
 from paper_search.domain.intent.intent_reader import read_intent
-from paper_search.domain.intent.person_queries import build_search_query, split_exclusions
 from paper_search.domain.intent.strategy_planner import plan_strategy
+from paper_search.domain.intent.typed_queries import build_search_query, split_exclusions
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.query_texts import normalise_query
 from paper_search.domain.strategies.plain_words import parse_query

@@ -8,7 +8,7 @@ from paper_search.domain.query.query_texts import normalise_query
 from paper_search.domain.strategies.findings import correct_query
 from paper_search.domain.strategies.lint import check_query_text, describe_query_errors, list_query_errors
 from tests.paper_search.domain.strategies.difficult_strategies import DIFFICULT
-from tests.paper_search.domain.strategies.test_reader import HOSTILE
+from tests.paper_search.domain.strategies.test_strategy_parser import HOSTILE
 
 
 @pytest.mark.parametrize(

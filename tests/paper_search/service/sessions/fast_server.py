@@ -13,7 +13,7 @@ from typing import Any, Final
 from unittest import mock
 
 from paper_search import mcp_server
-from paper_search.sources import called_sources as installed
+from paper_search.sources import in_process_sources as installed
 
 LOCK_TIMEOUT: Final = "TEST_LOCKS_ARE_WAITED_FOR_S"
 WITHOUT_ROOT: Final = "TEST_ROOT_IS_BOUND_BY_PERMISSIONS"

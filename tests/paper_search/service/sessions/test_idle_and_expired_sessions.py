@@ -20,7 +20,7 @@ from paper_search.errors import (
     SessionNotFound,
 )
 from paper_search.service.sessions import SessionManager, background_tasks
-from paper_search.service.sessions.inbox_questions import check_answer
+from paper_search.service.sessions.inbox_answers import check_answer
 from paper_search.store.session_files import SessionFiles, SessionLease
 from tests.paper_search.service.sessions.helpers import (
     APPROVE,

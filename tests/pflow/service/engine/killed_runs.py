@@ -23,7 +23,7 @@ PRELOADED: Final = (
         "pflow.store.resume_point",
         "pflow.store.run_recorder",
     ),
-    *("pflow.cli.main", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
+    *("pflow.cli.commands", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
     *(
         "pflow.store.node_discovery",
         "pflow.store.node_registry",

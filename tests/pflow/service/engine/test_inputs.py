@@ -8,7 +8,7 @@ from pflow.domain.ir.model import Workflow
 from pflow.domain.ir.parser import parse_workflow
 from pflow.domain.redaction import find_secret_input_values
 from pflow.errors import InvalidInputs, TemplateUnresolved
-from pflow.service.engine.run_values import list_unused_input_warnings, prepare_inputs
+from pflow.service.engine.inputs_and_params import list_unused_input_warnings, prepare_inputs
 from tests.requirements import requirement
 
 

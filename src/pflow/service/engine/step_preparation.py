@@ -17,8 +17,8 @@ from pflow.domain.run_events import StepResult, WalkListener
 from pflow.domain.template_references import Scope
 from pflow.errors import NodeFailed, describe_exception
 from pflow.service.engine.executors import Call
+from pflow.service.engine.inputs_and_params import resolve_params, select_given_params
 from pflow.service.engine.results import RunState
-from pflow.service.engine.run_values import resolve_params, select_given_params
 from pflow.store.earlier_runs import (
     EarlierRuns,
     ResultLookup,

@@ -13,7 +13,6 @@ from universe.domain.nbody.measurement_replies import (
     MeasurementReply,
     RunReply,
 )
-from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.file_checks import (
     CHANGE,
     CLOSE,
@@ -25,6 +24,7 @@ from uraniborg.bundle.file_checks import (
     shorten,
     walk_values,
 )
+from uraniborg.bundle.inspection import Check, make_statement
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.language.messages import plural
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_search.domain.strategies.reader import is_strategy, read_strategy
+from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import Field, FieldTerm, find_field, suggest_tag
 from paper_search.domain.strategies.translation import render_for_pubmed
 from tests.paper_search.domain.strategies.difficult_strategies import DIFFICULT
