@@ -20,7 +20,7 @@ from paper_library.domain.limits import QUERY_CHARS
 from paper_library.mcp_server import make_mcp_server
 from paper_library.service.build.builder import build_shelf
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 
 TARGETS: Final = {"cranfield": 0.441, "cacm": 0.512, "scifact": 0.695}
 RECALL_TARGET: Final = 0.47

@@ -134,7 +134,7 @@ async def approve_strategy(folder: Path, tracer: Tracer) -> None:
 async def search_shelf(folder: Path, tracer: Tracer) -> None:
     from paper_library import Library, sample_shelf
     from paper_library.mcp_server import make_mcp_server
-    from paper_library.service.live_shelf import WorkerThreads
+    from paper_library.service.worker_threads import WorkerThreads
 
     library = Library.open(sample_shelf(folder / "shelf"))
     threads = WorkerThreads(1, query_s=30, fetch_s=30)

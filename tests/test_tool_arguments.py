@@ -11,8 +11,9 @@ import pytest
 
 from paper_library.mcp_server import make_mcp_server as library_server
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import LiveShelf, WorkerThreads
+from paper_library.service.live_shelf import LiveShelf
 from paper_library.service.shelf_catalog import sample_shelf
+from paper_library.service.worker_threads import WorkerThreads
 from paper_library.store.assets import AssetReader
 from paper_search.mcp_server import mcp as paper_search
 from pflow.mcp_server import build_server as pflow_server

@@ -23,7 +23,7 @@ from paper_library.domain.limits import (
 from paper_library.domain.replies import FacetPage, Hit, Metadata, SearchReply
 from paper_library.errors import OutOfBounds
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp import EncodedReply, Listed, Origin, Server, explain_mark, make_server, resource, tool
 from uraniborg.kernel.version import version

@@ -12,7 +12,7 @@ from paper_library.api.rest import make_rest_app
 from paper_library.domain import replies, text_replies
 from paper_library.mcp_server import make_mcp_server
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 from paper_library.store.paper_notes import PaperNotes
 from tests.reply_declarations import PackageTypes, list_untyped_parts
 from uraniborg.console.routes import shelves

@@ -12,7 +12,7 @@ from paper_library import Library, sample_shelf
 from paper_library.domain.limits import READ_CHARS
 from paper_library.mcp_server import make_mcp_server as make_library_server
 from paper_library.service.build import paper_assembly
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 from paper_search import mcp_server
 from paper_search.config import SessionsConfig
 from paper_search.export import FORMATS

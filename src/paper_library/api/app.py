@@ -16,7 +16,8 @@ from paper_library.api.rest import make_rest_app
 from paper_library.config import LibraryConfig
 from paper_library.mcp_server import make_mcp_server
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import LiveShelf, WorkerThreads
+from paper_library.service.live_shelf import LiveShelf
+from paper_library.service.worker_threads import WorkerThreads
 from paper_library.store.assets import AssetReader
 from uraniborg.kernel.http.secure_app import list_origins, secure_app
 from uraniborg.kernel.logging import configure_logging

@@ -1,6 +1,6 @@
 """Offer the shelf to other parts, through entry points: as a source of paper searches, and the texts of papers.
 
-The source answers Boolean queries as they are written; `paper_library.service.page_ranking` describes which papers match.
+The source answers Boolean queries as they are written; `service.page_ranking` describes which papers match.
 """
 
 import asyncio

@@ -34,7 +34,7 @@ from paper_library.domain.markdown import render_safe_html, unescape_markdown
 from paper_library.domain.replies import Hit, StoredMetadata
 from paper_library.errors import SourceNotAvailable
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 from paper_library.store.layout import FACET_KINDS
 from uraniborg.kernel.bibliography.editorial_notices import RETRACTIONS, EditorialNotice, name_status
 from uraniborg.kernel.errors import UraniborgError, as_error

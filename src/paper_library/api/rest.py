@@ -23,7 +23,7 @@ from paper_library.domain.limits import (
 from paper_library.domain.markdown import render_safe_html
 from paper_library.domain.replies import Addresses, FacetPage, FoundPapers, SearchPage, ShelfCounts, StoredMetadata
 from paper_library.service.library import Library
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import ErrorBody, InvalidInput
 from uraniborg.kernel.http.secure_app import (
     FRAGMENT_HEADERS,

@@ -4,7 +4,8 @@ from typing import Any, Final, cast
 
 from paper_search.domain.intent.typed_queries import MAX_QUERY_CHARS, read_typed_query
 from paper_search.domain.query.identifier_queries import find_citation_request, read_identifiers
-from paper_search.domain.strategies.lint import describe_query_errors, find_other_syntax, list_query_errors
+from paper_search.domain.strategies.lint import describe_query_errors, list_query_errors
+from paper_search.domain.strategies.other_syntax import find_other_syntax
 from paper_search.domain.strategies.tokens import MAX_STRATEGY_CHARS
 from paper_search.errors import InvalidDecision, InvalidQuery, UnsupportedQuery
 from paper_search.models import MAX_RESULTS_CAP

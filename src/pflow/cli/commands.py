@@ -10,7 +10,7 @@ from pflow.cli.app import app
 from uraniborg.kernel.language.messages import find_nearest_name
 from uraniborg.kernel.terminal.command_runner import UsageError, run_command, run_typer_app
 
-COMMAND_MODULES: Final = (workflow_commands, workflow_commands, draft_commands, schedule_command, mcp_commands)
+COMMAND_MODULES: Final = (workflow_commands, draft_commands, schedule_command, mcp_commands)
 _MODULE_NAMES: Final = ["pflow.cli.app", *(module.__name__ for module in COMMAND_MODULES)]
 # Importing a module adds its commands. The help lists them in the order of COMMAND_MODULES, whichever came first.
 app.registered_commands.sort(key=lambda command: _MODULE_NAMES.index(getattr(command.callback, "__module__", "")))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pflow.__main__ import main
+from pflow.cli.main import main
 from tests.pflow.cli.commands import CommandResult, RunPflow, Workplace
 
 
@@ -26,7 +26,7 @@ def run_pflow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(workplace.folder)
     # A thread of a node that is about to end must not end the process of the tests.
-    monkeypatch.setattr("pflow.__main__._exit_at_once_if_nodes_run", _do_nothing)
+    monkeypatch.setattr("pflow.cli.main._exit_at_once_if_nodes_run", _do_nothing)
 
     def answer(*arguments: str | Path) -> CommandResult:
         capsys.readouterr()

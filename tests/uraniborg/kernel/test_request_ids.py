@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from paper_library.service.live_shelf import WorkerThreads
+from paper_library.service.worker_threads import WorkerThreads
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg.kernel.ids import begin_request, bind_context, get_request_id, identify_error, start_request

@@ -1,6 +1,5 @@
 """Check a query that a person wrote: list every problem with its position and a correction."""
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -16,6 +15,7 @@ from paper_search.domain.strategies.lint_words import (
     check_strategy_tags,
     check_strategy_words,
 )
+from paper_search.domain.strategies.other_syntax import find_other_syntax
 from paper_search.domain.strategies.strategy_parser import ParsedLine, is_strategy, read_strategy
 from paper_search.domain.strategies.tokens import (
     MAX_STRATEGY_CHARS,
@@ -26,41 +26,6 @@ from paper_search.domain.strategies.tokens import (
 )
 from uraniborg.kernel.language.boolean_query import OPERATORS, Operator, parse_query
 from uraniborg.kernel.logging import make_printable
-
-_FIELDS_OF_OVID: Final = r"\.(?:ab|fs|hw|kf|kw|lg|mp|pt|sh|ti|tw)(?:,[a-z]{2})*\."
-_NEAR: Final = 500
-"""Characters between two parts of a sign: without a limit, a long text would take seconds."""
-_SIGNS: Final = {
-    "Ovid": re.compile(
-        r"(?<!/)\bexp \*?\"?[A-Z][^\n/\"]{1,80}\"?/"
-        r"|^[ \t]*#?\d+[.)]?[ \t]+\*?[A-Z][^\n/\"()]{2,80}/(?!\w{3}|[A-Z])"
-        rf"|{_FIELDS_OF_OVID}[\s)]+(?:and|or|not)\b|\b(?:and|or|not|adj\d)\s[^\n.]{{0,{_NEAR}}}{_FIELDS_OF_OVID}"
-        r"|\blimit #?\d+ to\b(?! \d)|\(sa_year\)",
-        re.MULTILINE,
-    ),
-    "Embase": re.compile(r"'/(?:exp|de|mj)\b|\w/(?:exp|mj)\b|\[[\w -]+\]/(?:py|lim)\b"),
-    "the Cochrane Library": re.compile(r"\bMeSH descriptor:|\[mh [\"^]"),
-    "Embase or the Cochrane Library": re.compile(
-        r"'?:(?:ab|de|it|kw|pt|ti|tt)(?:,[a-z]{2})*\b(?=[\s)]+(?:AND|OR|NOT)\b|[\s)]*$)"
-    ),
-    "Scopus": re.compile(
-        r"\b(?:INDEXTERMS|DOCTYPE|LANGUAGE)\s?\(|\bPUBYEAR\s?[<>]"
-        rf"|\bTITLE[\w-]{{0,20}}\([^)]{{0,{_NEAR}}}\b(?:W|PRE)/\d"
-    ),
-    "Web of Science": re.compile(rf"\b(?:PY|LA|DT)\s?=\s?\(|\b(?:AB|AK|ALL|TI|TS)\s?=\s?\([^\n]{{0,{_NEAR}}}\bNEAR/\d"),
-}
-"""What neither PubMed nor plain words have, by database."""
-_HINT: Final = 'Write the strategy for PubMed, for example "Asthma"[Mesh] OR asthma*[tiab].'
-
-
-def find_other_syntax(text: str) -> QueryProblem | None:
-    """Return an error at the first part of a text in the syntax of another database, if there is one."""
-    for name, sign in _SIGNS.items():
-        if match := sign.search(text):
-            message = f"This is the syntax of {name}, which is not read."
-            return QueryProblem("error", match.start(), match.end(), message, _HINT)
-    return None
-
 
 _MOST_PASSES: Final = 5
 _EXCERPT_CHARS: Final = 24

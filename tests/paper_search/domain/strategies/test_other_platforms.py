@@ -2,7 +2,8 @@
 
 import pytest
 
-from paper_search.domain.strategies.lint import check_query_text, find_other_syntax, list_query_errors
+from paper_search.domain.strategies.lint import check_query_text, list_query_errors
+from paper_search.domain.strategies.other_syntax import find_other_syntax
 from paper_search.errors import InvalidQuery
 from paper_search.workflow.input_checks import check_query
 
