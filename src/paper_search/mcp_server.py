@@ -403,7 +403,7 @@ async def _reply_and_ask(manager: "SessionManager", call: Awaitable[SessionReply
 
 
 async def _report_progress(session: "WorkflowSession") -> None:
-    from paper_search.service.sessions.state_summaries import describe_progress
+    from paper_search.service.sessions.checkpoint_questions import describe_progress
     from uraniborg.kernel.mcp import report_progress
 
     await report_progress(session.events, message=describe_progress(session.get_state()))

@@ -13,8 +13,8 @@ from paper_search.models import SearchStrategy
 from paper_search.service.reply_parts import clip_text
 from paper_search.service.review.paper_pages import mark_listed_title
 from paper_search.service.sessions.checkpoint_payloads import build_review_payload
+from paper_search.service.sessions.checkpoint_questions import format_bare_question
 from paper_search.service.sessions.inbox_decisions import find_question
-from paper_search.service.sessions.state_summaries import format_bare_question
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload
 from uraniborg.kernel.json_values import JsonObject
 

@@ -10,10 +10,10 @@ from paper_search.domain.review_models import ExclusionReason, PaperDecision, Re
 from paper_search.errors import InvalidDecision
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
+from paper_search.service.sessions.checkpoint_questions import describe_progress, describe_source_problems
 from paper_search.service.sessions.inbox_decisions import EDIT_EXAMPLE
 from paper_search.service.sessions.manager import SessionManager
 from paper_search.service.sessions.session import WorkflowSession
-from paper_search.service.sessions.state_summaries import describe_progress, describe_source_problems
 from paper_search.store.saved_marks import ReviewerMarks
 from paper_search.store.session_state import WAITING
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload

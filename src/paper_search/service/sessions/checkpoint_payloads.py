@@ -37,8 +37,8 @@ from paper_search.service.review.paper_pages import (
     mark_listed_title,
 )
 from paper_search.service.review.reviewer_view import list_reviewed_papers
+from paper_search.service.sessions.checkpoint_questions import format_question
 from paper_search.service.sessions.inbox_decisions import EDIT_EXAMPLE
-from paper_search.service.sessions.state_summaries import format_question
 from paper_search.sources.query_translation import describe_plan, list_source_changes
 from paper_search.store.session_files import SessionStore
 from paper_search.store.session_state import PART, PendingCheckpoint

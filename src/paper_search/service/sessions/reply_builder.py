@@ -23,7 +23,7 @@ from paper_search.service.session_replies import (
     SourceSummary,
 )
 from paper_search.service.sessions.checkpoint_payloads import PAYLOAD_BYTES, build_checkpoint_payload
-from paper_search.service.sessions.state_summaries import summarize_state
+from paper_search.service.sessions.checkpoint_questions import summarize_state
 from paper_search.store.session_state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction
 from uraniborg.kernel.json_values import Json, JsonObject
