@@ -78,7 +78,7 @@ def test_every_operation_of_a_service_is_looked_at() -> None:
 
 
 def list_routes() -> list[APIRoute]:
-    routers = (searches.router, searches.router, review.router)
+    routers = (searches.router, review.router)
     return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 import pytest
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, APIRouter
 from starlette.responses import Response
 from typing_extensions import is_typeddict
 
@@ -97,7 +97,8 @@ def list_service_operations() -> dict[str, Callable[..., Any]]:
 @cache
 def list_routes() -> dict[str, APIRoute]:
     found = [importlib.import_module(f"{routes.__name__}.{one.name}") for one in pkgutil.iter_modules(routes.__path__)]
-    every = [route for module in found if hasattr(module, "router") for route in module.router.routes]
+    routers = [one for module in found for one in vars(module).values() if isinstance(one, APIRouter)]
+    every = [route for router in routers for route in router.routes]
     return {f"{route.methods} {route.path}": route for route in every if isinstance(route, APIRoute)}
 
 
@@ -176,6 +177,11 @@ def test_dictionaries_of_anything_are_found(source: str, count: int) -> None:
     assert len(list(iter_dictionaries_of_anything(source))) == count
 
 
+def is_of_the_console(reply: type) -> bool:
+    """Return True if the console declares a reply, and not a service that its processes run."""
+    return reply.__module__.startswith("uraniborg.console") and reply.__module__ != shelf_builds.__name__
+
+
 @pytest.mark.parametrize("name", list_routes())
 def test_a_route_of_the_console_publishes_a_declared_reply(name: str) -> None:
     reply = find_published_type(name)
@@ -184,7 +190,7 @@ def test_a_route_of_the_console_publishes_a_declared_reply(name: str) -> None:
         return
     options: Any = {"opaque": list(OPAQUE), "known": list_functions_of_product().known_names}
     assert list(list_untyped_parts(reply, **options)) == []
-    own = [one.__name__ for one in iter_classes(reply) if one.__module__.startswith("uraniborg.console")]
+    own = [one.__name__ for one in iter_classes(reply) if is_of_the_console(one)]
     assert set(own) <= set(OF_THE_CONSOLE)
 
 

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from pflow.cli import run_output as live
+from pflow.cli import progress as live
 from pflow.cli.progress import ProgressPrinter
 from pflow.domain.run_events import ProgressOutput
 from tests.requirements import requirement
