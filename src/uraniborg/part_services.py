@@ -8,7 +8,7 @@ from paper_search.service.sessions import SessionManager
 from universe.config import load_config
 from universe.service.jobs.job_service import JobService
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 
 
 @asynccontextmanager

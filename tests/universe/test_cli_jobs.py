@@ -8,7 +8,7 @@ from tests.universe.command_line import RunUniverse
 from universe.config import load_config
 from universe.service.jobs.job_service import JobService
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 
 
 def compute_job(days: float = 2) -> str:

@@ -16,7 +16,7 @@ from paper_search.store.saved_marks import MarkStore, ReviewerMarks
 from paper_search.store.session_files import SessionFiles
 from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.store.inbox import Inbox
 

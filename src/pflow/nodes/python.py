@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 import orjson
 
-from pflow.domain.ir.code_checks import NO_RESULT
 from pflow.domain.ir.model import DEFAULT_ACTION
+from pflow.domain.ir.python_code import NO_RESULT
 from pflow.domain.node import NodeContext, Outcome
 from pflow.domain.redaction import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.errors import NodeFailed, NodeTimedOut

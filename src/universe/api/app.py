@@ -18,8 +18,8 @@ from universe.mcp_server import make_mcp_server
 from universe.service.jobs.job_service import JobService
 from universe.service.state_views import BodyPositions
 from universe.service.universes import UniverseService
+from universe.store.factory import make_store
 from universe.store.interface import Store
-from universe.store.memory import make_store
 from uraniborg.kernel.http.secure_app import StoppableApp, list_origins, secure_app
 from uraniborg.kernel.mcp import make_stateful_app
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from universe.config import UniverseConfig, load_config
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from uraniborg.kernel.http.serve_command import apply_options, require_server_extra, serve
 from uraniborg.kernel.logging import configure_logging
 

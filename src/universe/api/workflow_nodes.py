@@ -18,7 +18,7 @@ from universe.errors import MalformedRequest
 from universe.service.initial_states import get_default_universe_name, load_or_generate_state_in_thread
 from universe.service.reply_encoding import StatePart, encode_state_part
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from uraniborg.kernel.actors import Actor, clean_name
 from uraniborg.kernel.errors import Conflict, UraniborgError
 from uraniborg.kernel.ids import content_id

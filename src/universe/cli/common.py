@@ -81,7 +81,7 @@ async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     """Open the service of a database until the block ends."""
     from universe.api.server import load_config_with_options
     from universe.service.universes import UniverseService
-    from universe.store.memory import make_store
+    from universe.store.factory import make_store
     from uraniborg.kernel.actors import get_terminal_actor
 
     config = load_config_with_options({} if db is None else {"db": db})

@@ -54,7 +54,7 @@ async def _make_library_app(services: ConsoleServices, part: PartServer) -> "ASG
 async def _make_universe_app(services: ConsoleServices, part: PartServer) -> "ASGIApp":
     from universe.api.app import HEALTH, make_app
     from universe.config import load_config
-    from universe.store.memory import make_store
+    from universe.store.factory import make_store
 
     config = load_config().model_copy(update={"port": part.port})
     store = make_store(config.database_address)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pflow.config import Settings
-from pflow.domain.ir.code_checks import NO_RESULT
+from pflow.domain.ir.python_code import NO_RESULT
 from pflow.domain.node import NodeContext
 from pflow.domain.node_interface import Interface, parse_interface
 from pflow.errors import NodeFailed, NodeTimedOut

@@ -30,7 +30,7 @@ from universe.errors import (
     VersionNotFound,
 )
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.store.sqlite import DatabaseMissing

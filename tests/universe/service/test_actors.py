@@ -15,9 +15,9 @@ from universe.service.jobs.job_service import JobService
 from universe.service.reply_encoding import describe_deletion, describe_log_entry, describe_record
 from universe.service.universes import UniverseService
 from universe.service.verification import verify_log
+from universe.store.factory import make_store
 from universe.store.interface import StoredEntry
 from universe.store.log_encoding import find_actor, is_author, make_author
-from universe.store.memory import make_store
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.actors import Actor, decode_actor, describe_actor, get_process_actor
 from uraniborg.kernel.store.audit_log import read_changes

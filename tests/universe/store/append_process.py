@@ -10,8 +10,8 @@ import sys
 
 import orjson
 
+from universe.store.factory import make_store
 from universe.store.interface import StoredEntry, Superseded
-from universe.store.memory import make_store
 
 AT = "2026-01-02T03:04:06.000Z"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from universe.store.factory import make_store
 from universe.store.interface import Store
-from universe.store.memory import make_store
 
 
 def _address(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -18,6 +18,7 @@ from tests.universe.store.sample_logs import (
     snapshot,
 )
 from universe.errors import UniverseNotFound
+from universe.store.factory import make_store
 from universe.store.interface import (
     BranchesDepend,
     BranchSource,
@@ -30,7 +31,6 @@ from universe.store.interface import (
     Superseded,
     UniverseRecord,
 )
-from universe.store.memory import make_store
 from uraniborg.kernel.errors import Conflict
 
 ODD_IDS = [

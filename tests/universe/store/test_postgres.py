@@ -33,9 +33,9 @@ from tests.universe.store.wire import Wire, open_wire
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.service.verification import verify_log
 from universe.store import postgres_database, postgres_listener
+from universe.store.factory import make_store
 from universe.store.interface import LogChange, StoredEntry
 from universe.store.log_encoding import make_author
-from universe.store.memory import make_store
 from universe.store.postgres import PostgresStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.actors import Actor

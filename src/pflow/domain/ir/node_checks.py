@@ -6,8 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.domain.diagnostics import CheckerDiagnostic, make_error, make_warning
-from pflow.domain.ir.code_checks import CODE_PARAMS, NO_RESULT, find_syntax_error, never_assigns
+from pflow.domain.ir.code_checks import CODE_PARAMS
 from pflow.domain.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node, has_template
+from pflow.domain.ir.python_code import NO_RESULT, find_syntax_error, never_assigns
 from pflow.domain.node_interface import Interface, Param
 from pflow.domain.template_references import find_templates
 from pflow.domain.value_conversion import can_coerce_param, try_coerce_param, try_coerce_value

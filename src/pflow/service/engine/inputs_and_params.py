@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pflow.domain.ir.code_checks import replace_templates_by_variables
 from pflow.domain.ir.model import SHELL_COMMAND, Node, Workflow, get_resolvable_params, list_variables
 from pflow.domain.node_interface import Interface
+from pflow.domain.shell.templated_command import replace_templates_by_variables
 from pflow.domain.template_resolution import Resolution, Scope
 from pflow.domain.value_conversion import try_coerce_param, try_coerce_value
 from pflow.errors import InvalidInputs, NodeFailed, TemplateUnresolved

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pflow.domain.ir.checker import CheckResult, check_workflow
-from pflow.domain.ir.code_checks import NO_RESULT
+from pflow.domain.ir.python_code import NO_RESULT
 from pflow.store.node_registry import Registry
 from tests.pflow.domain.ir.workflows import Plain, find_only, list_codes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pflow.domain.ir.code_checks import never_assigns
+from pflow.domain.ir.python_code import never_assigns
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pflow.domain.ir.code_checks import replace_templates_by_variables
+from pflow.domain.shell.templated_command import replace_templates_by_variables
 from pflow.domain.template_references import Template
 from pflow.errors import NodeFailed
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pflow.domain.ir.code_checks import check_command_injections, replace_templates_by_variables
 from pflow.domain.shell.syntax_tree import Undecided
+from pflow.domain.shell.templated_command import check_command_injections, replace_templates_by_variables
 from pflow.errors import NodeFailed
 from tests.pflow.domain.ir.workflows import Plain, check_document, find_only
 from tests.pflow.domain.shell.commands import ACCEPTED, REFUSED

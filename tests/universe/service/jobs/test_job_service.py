@@ -28,7 +28,7 @@ from universe.service.jobs.job_service import FEED_KIND, JobService
 from universe.service.jobs.job_store import JobStore, StoredJob
 from universe.service.jobs.measurement import summarise_reply
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.store.change_feed import ChangeFeed, ChangeReader
