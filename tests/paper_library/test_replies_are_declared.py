@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 import paper_library
 from paper_library.api.rest import make_rest_app
-from paper_library.domain import replies, text_replies
+from paper_library.domain import replies, text_blocks
 from paper_library.mcp_server import make_mcp_server
 from paper_library.service.library import Library
 from paper_library.service.worker_threads import WorkerThreads
@@ -98,7 +98,7 @@ def test_tools_and_routes_publish_what_the_library_declares() -> None:
     for name, kind in published.items():
         if kind in (str, Response):
             continue
-        assert kind.__module__ in (replies.__name__, text_replies.__name__) or kind.__name__ in OF_THE_CONSOLE, name
+        assert kind.__module__ in (replies.__name__, text_blocks.__name__) or kind.__name__ in OF_THE_CONSOLE, name
         assert list(list_untyped_parts(kind, known=TYPES.known_names)) == [], name
 
 

@@ -19,7 +19,7 @@ from paper_library.domain.markdown_parser import MATH, MATH_BLOCK, NameCitation,
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
-    from paper_library.domain.text_replies import Alignment, AnyBlock, Inline, Mark, SummarySection, Table
+    from paper_library.domain.text_blocks import Alignment, AnyBlock, Inline, Mark, SummarySection, Table
     from uraniborg.kernel.json_values import Json
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from paper_library.domain.text_replies import Inline, SummarySection
+from paper_library.domain.text_blocks import Inline, SummarySection
 from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
 from uraniborg.kernel.json_values import Json
 from uraniborg.kernel.shared_fields import ActorFields, ChangeFields

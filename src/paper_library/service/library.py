@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         ShelfCounts,
         StoredMetadata,
     )
-    from paper_library.domain.text_replies import TextPage
+    from paper_library.domain.text_blocks import TextPage
 
 T = TypeVar("T")
 

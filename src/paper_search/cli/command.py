@@ -17,7 +17,7 @@ from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.typer_app import CommandLine, JsonOption, OutputFile
 
 if TYPE_CHECKING:
-    from paper_search.domain.strategies.translation import Translation
+    from paper_search.domain.strategies.platform_translation import Translation
     from paper_search.models import SearchStrategy
     from paper_search.service.search_replies import TranslatedPlan
 
@@ -40,7 +40,7 @@ def translate(file: File = None, to: To = "pubmed", session: FromSession = None,
     - `cat strategy.txt | paper-search translate - --to embase --json`
     - `paper-search translate --session 4f1c2a --to cochrane`
     """
-    from paper_search.domain.strategies.translation import PLATFORMS
+    from paper_search.domain.strategies.platform_translation import PLATFORMS
 
     if to not in PLATFORMS:
         allowed = ", ".join(PLATFORMS)

@@ -31,7 +31,7 @@ def export_prisma(collection: PaperCollection) -> str:
     """Return the search log as Markdown: the total flow, each round with its queries, and every exclusion."""
     flow = build_prisma_flow(collection)
     sections = [
-        "# Search log\n\n" + _format_bullets(_describe_search(flow)),
+        "# Search log\n\n" + _format_bullets(_list_search_facts(flow)),
         "## Flow\n\n" + _format_flow_table(flow),
         *(_describe_round(part, name_included_papers(flow)) for part in flow.rounds),
         *_format_excluded_papers(flow.exclusions),
@@ -50,7 +50,7 @@ def export_prisma_json(collection: PaperCollection) -> str:
     return build_prisma_flow(collection).model_dump_json(indent=2)
 
 
-def _describe_search(flow: PrismaFlow) -> list[str]:
+def _list_search_facts(flow: PrismaFlow) -> list[str]:
     notice = find_offline_notice(flow.notes)
     lines = [
         *([f"**{notice}**"] if notice else []),

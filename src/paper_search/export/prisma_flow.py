@@ -140,7 +140,7 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
     reasons = Counter(one.reason for one in metadata.exclusions)
     judged = {judge: by_judge[judge].total() + reasons[EXCLUSIONS_BY_JUDGE[judge]] for judge in by_judge}
     identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
-    matches = rounds[0].matches if rounds else _list_matches(metadata.sources)
+    matches = rounds[0].matches if rounds else _count_matches_by_source(metadata.sources)
     return PrismaFlow(
         identified=_sum_counts(identified),
         matches=matches if len(rounds) < 2 else {},
@@ -241,7 +241,7 @@ def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
         origins=[_describe_origin(origin) for origin in log.strategy.origins],
         sources=log.sources,
         identified=_count_by_source(log.sources),
-        matches=_list_matches(log.sources),
+        matches=_count_matches_by_source(log.sources),
         removed={**duplicates, **_drop_zeros(by_reviewer), **_drop_zeros(log.removed_before_screening)},
         screened=log.screened,
         excluded=_drop_zeros(log.excluded),
@@ -261,7 +261,7 @@ def _count_by_source(reports: Iterable[SourceReport]) -> dict[str, int]:
     return _sum_counts({report.name: report.received} for report in reports)
 
 
-def _list_matches(reports: Iterable[SourceReport]) -> dict[str, int]:
+def _count_matches_by_source(reports: Iterable[SourceReport]) -> dict[str, int]:
     return {report.name: report.found for report in reports if report.found is not None}
 
 

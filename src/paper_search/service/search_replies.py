@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from paper_search.domain.strategies.findings import ProblemFields, QueryProblem
-from paper_search.domain.strategies.translation import Translation
+from paper_search.domain.strategies.platform_translation import Translation
 from paper_search.models import ParsedIntent, PartOrigin, QueryReport, SearchStrategy, TermSuggestion
 from paper_search.service.session_replies import (
     CheckpointReply,

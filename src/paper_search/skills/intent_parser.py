@@ -6,7 +6,7 @@ from paper_search.domain.field_profiles import get_domain
 from paper_search.domain.intent.concepts import MAX_CONCEPTS
 from paper_search.domain.intent.intent_reader import read_intent
 from paper_search.domain.intent.reading import correct_limits
-from paper_search.domain.intent.text_cleanup import normalise_text
+from paper_search.domain.intent.text_cleanup import cut_and_normalise_characters
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.identifier_queries import read_identifiers
 from paper_search.models import ParsedIntent, SearchConstraints
@@ -43,7 +43,7 @@ class IntentParser:
         if limits.year_from is not None or limits.year_to is not None:
             notes.append(f"Limited to papers {describe_years(limits.year_from, limits.year_to)}.")
         return ParsedIntent(
-            topic=normalise_text(by_model.topic)[:MAX_TEXT_CHARS] or by_rule.topic,
+            topic=cut_and_normalise_characters(by_model.topic)[:MAX_TEXT_CHARS] or by_rule.topic,
             concepts=clean_texts(by_model.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
             intent_type=by_model.intent_type,
             constraints=SearchConstraints(**stated),

@@ -7,7 +7,7 @@ from typing import TypedDict
 from pydantic import BaseModel, Field
 
 from paper_search.domain.field_profiles import get_domain
-from paper_search.domain.intent.concept_blocks import MAX_BLOCKS, accept_suggestions, add_blocks, make_block
+from paper_search.domain.intent.concept_blocks import MAX_BLOCKS, accept_suggestions, add_missing_blocks, make_block
 from paper_search.domain.intent.feedback import list_exact_changes, select_accepted
 from paper_search.domain.intent.strategy_planner import plan_strategy
 from paper_search.domain.intent.vocabulary import Vocabulary, is_generic, list_question_words
@@ -131,8 +131,8 @@ class QueryBuilder:
             for name in clean_texts([block.name])
             if not all(map(is_generic, split_words(name)))
         ]
-        if not (own := add_blocks([], made)[:MAX_BLOCKS]):
+        if not (own := add_missing_blocks([], made)[:MAX_BLOCKS]):
             return []
-        own = add_blocks(own, [block for block in by_rule.blocks if block.learned or not block.active])
+        own = add_missing_blocks(own, [block for block in by_rule.blocks if block.learned or not block.active])
         accepted = given.user_feedback.use_suggestions if given.user_feedback else False
         return accept_suggestions(own, select_accepted(given.suggestions, accepted), self._vocabulary)

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 from paper_search.domain.query.filters import has_year_limit, parse_language, to_bibliographic_code
 from paper_search.domain.query.identifier_queries import Identifier
 from paper_search.domain.query.query_texts import render_own_syntax_within_limit
-from paper_search.domain.strategies.translation import render_for_europe_pmc
+from paper_search.domain.strategies.platform_translation import render_for_europe_pmc
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.sources.editorial_notice_readers import read_medline_notices
 from paper_search.sources.interfaces import Request, Response, SourceDefinition, SourcePage

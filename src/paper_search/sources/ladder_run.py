@@ -13,7 +13,7 @@ from paper_search.domain.query.filters import filter_papers
 from paper_search.domain.query.query_texts import select_queries
 from paper_search.domain.review_models import ExclusionReason
 from paper_search.domain.source_descriptions import is_query_short
-from paper_search.domain.strategies.translation import describe_source_changes
+from paper_search.domain.strategies.platform_translation import describe_source_changes
 from paper_search.errors import (
     CallLimitError,
     DeadlineError,

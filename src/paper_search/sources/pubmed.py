@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 from paper_search.domain.query.filters import has_year_limit, parse_language, to_english_name
 from paper_search.domain.query.identifier_queries import Identifier
 from paper_search.domain.query.query_texts import render_own_syntax_within_limit
-from paper_search.domain.strategies.translation import render_for_pubmed
+from paper_search.domain.strategies.platform_translation import render_for_pubmed
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.sources.editorial_notice_readers import read_medline_notices

@@ -13,15 +13,15 @@ from paper_search.domain.query.query_texts import is_query_received, parse_phras
 from paper_search.domain.source_descriptions import format_source_labels, get_source_label
 from paper_search.domain.strategies.plain_words import find_limits, parse_search_query
 from paper_search.domain.strategies.platform_rendering import tag_plain_terms
-from paper_search.domain.strategies.strategy_parser import is_strategy
-from paper_search.domain.strategies.terms import FieldTerm, build_field_term
-from paper_search.domain.strategies.translation import (
+from paper_search.domain.strategies.platform_translation import (
     PLATFORMS,
     Translation,
     describe_source_changes,
     parse_any_query,
     translate_node,
 )
+from paper_search.domain.strategies.strategy_parser import is_strategy
+from paper_search.domain.strategies.terms import FieldTerm, build_field_term
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ConceptBlock,

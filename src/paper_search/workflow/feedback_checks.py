@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from paper_search.domain.intent.feedback import select_accepted
-from paper_search.domain.intent.text_cleanup import normalise_text
+from paper_search.domain.intent.text_cleanup import cut_and_normalise_characters
 from paper_search.domain.intent.vocabulary import Key, contains_key, make_term_key
 from paper_search.domain.query.query_texts import parse_phrase
 from paper_search.domain.review_models import YEARS, PaperMerge, PaperSplit, RecordName
@@ -50,7 +50,7 @@ def list_limits(filters: SearchConstraints) -> list[str]:
 def _clean_terms(name: str, terms: Iterable[str]) -> list[str]:
     cleaned: dict[Key, str] = {}
     for index, term in enumerate(terms):
-        text = re.sub(r'^"(.*)"$', r"\1", normalise_text(term)).strip()
+        text = re.sub(r'^"(.*)"$', r"\1", cut_and_normalise_characters(term)).strip()
         if len(text) > _MOST_CHARACTERS or _SYNTAX.search(text) or not parse_phrase(text):
             raise _make_refusal(
                 f"{name}[{index}] must be one term of at most {_MOST_CHARACTERS} characters without operators, "

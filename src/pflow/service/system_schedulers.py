@@ -210,9 +210,11 @@ class Systemd(Scheduler):
 
 def render_service(job: ScheduledJob) -> str:
     """Return the text of the service that runs the workflow."""
-    environment = "".join(f"Environment={_quote_word(f'{key}={value}')}\n" for key, value in job.variables.items())
+    environment = "".join(
+        f"Environment={_quote_systemd_word(f'{key}={value}')}\n" for key, value in job.variables.items()
+    )
     # The program itself is not searched for variables, so a doubled $ would stay.
-    first, *rest = map(_quote_word, job.command)
+    first, *rest = map(_quote_systemd_word, job.command)
     command = " ".join([first, *(word.replace("$", "$$") for word in rest)])
     return (
         f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
@@ -230,7 +232,7 @@ def render_timer(job: ScheduledJob) -> str:
     )
 
 
-def _quote_word(text: str) -> str:
+def _quote_systemd_word(text: str) -> str:
     """Return a text as one quoted word, in which neither specifiers nor escapes mean anything."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return '"' + CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", quoted) + '"'

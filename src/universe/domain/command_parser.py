@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from universe.domain.command_field_types import SNAPSHOT_PARTS, Shape
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES, DEFAULT_DT, Command
-from universe.domain.json_values import (
+from universe.domain.json_copies import (
     ValueProblem,
     check_and_copy_json_object,
     copy_small_json_object,

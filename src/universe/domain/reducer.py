@@ -8,7 +8,7 @@ from universe.domain import command_handlers
 from universe.domain.command_parser import parse_command
 from universe.domain.command_results import Event, is_refusal
 from universe.domain.commands import DEFAULT_DT, Command, ReplaceSnapshot, Tick
-from universe.domain.json_values import ValueProblem
+from universe.domain.json_copies import ValueProblem
 from universe.domain.provenance.provenance_tracking import ChangeOrigin, update_draft_provenance
 from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_no_cycles
 

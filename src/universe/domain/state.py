@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from universe.domain.command_field_types import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
 from universe.domain.entities import Entity
 from universe.domain.field_types import CLOSED
-from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
+from universe.domain.json_copies import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
 from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
 from universe.errors import MalformedState
 

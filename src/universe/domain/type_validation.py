@@ -16,7 +16,7 @@ from universe.domain.entities import (
     Star,
 )
 from universe.domain.field_types import ID_CHARS
-from universe.domain.json_values import ValueProblem
+from universe.domain.json_copies import ValueProblem
 from uraniborg.kernel.json_values import JsonSchema
 from uraniborg.kernel.language.messages import find_nearest_names
 

@@ -94,7 +94,7 @@ async def verify_log(store: Store, universe_id: str, progress: ReportCount | Non
 
     Raise UniverseNotFound for a universe that neither the database nor the marks have.
     """
-    known = await flush_and_read_store_marks(store)  # before the log, which may grow meanwhile
+    known = await flush_and_read_high_water_marks(store)  # before the log, which may grow meanwhile
     record = await store.read_record(universe_id)
     verdict = LogVerification(universe_id)
     if record is None:
@@ -131,7 +131,7 @@ async def verify_log(store: Store, universe_id: str, progress: ReportCount | Non
     return verdict
 
 
-async def flush_and_read_store_marks(store: Store) -> WrittenMarks:
+async def flush_and_read_high_water_marks(store: Store) -> WrittenMarks:
     """Return the marks of a store; empty marks for a store without a mark file."""
     return WrittenMarks() if store.marks is None else await asyncio.to_thread(store.marks.flush_and_read_marks)
 
@@ -227,7 +227,7 @@ async def verify_universes(
     """Return the verdict on one universe, or on all; report each. Raise UniverseNotFound or StoreUnavailable."""
     ids = [universe_id] if universe_id is not None else await list_all_ids(service)
     if universe_id is None:
-        ids += list_lost_universe_ids(await flush_and_read_store_marks(service.store), ids)
+        ids += list_lost_universe_ids(await flush_and_read_high_water_marks(service.store), ids)
     verdicts: list[LogVerification] = []
     for one in ids:
         verdict = await verify_log(service.store, one, partial(report, one) if report else None)

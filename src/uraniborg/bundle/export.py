@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from universe.claims import PaperTextReader
-from uraniborg.bundle.crate import add_frame, find_newest_day, make_methods_file
 from uraniborg.bundle.pieces import BundleFile, BundlePiece, Chosen
+from uraniborg.bundle.ro_crate_files import add_frame, find_newest_day, make_methods_file
 from uraniborg.bundle.search_and_workflow_pieces import collect_searches, collect_shelves, collect_workflows
 from uraniborg.bundle.universe_pieces import collect_measurements, collect_universes
 from uraniborg.kernel.clock import SystemClock, format_iso

@@ -8,7 +8,10 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, Final, TypeGuard, cast
 
-from uraniborg.bundle.crate import (
+from uraniborg.bundle.inspection import BundleFrame, Check, Inspection, Verified, make_statement
+from uraniborg.bundle.pieces import BundleFile, ListedFile, make_title
+from uraniborg.bundle.reader import Bundle, UnreadableBundle, parse_json
+from uraniborg.bundle.ro_crate_files import (
     CRATE,
     DIGESTS,
     METHODS,
@@ -21,9 +24,6 @@ from uraniborg.bundle.crate import (
     make_methods_file,
     make_page,
 )
-from uraniborg.bundle.inspection import BundleFrame, Check, Inspection, Verified, make_statement
-from uraniborg.bundle.pieces import BundleFile, ListedFile, make_title
-from uraniborg.bundle.reader import Bundle, UnreadableBundle, parse_json
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.version import version

@@ -11,9 +11,9 @@ from universe.domain.nbody.measurement_replies import MeasurementReply
 from universe.domain.state import Plain, State
 from universe.service.jobs.measurement import SampledTrajectory
 from universe.service.jobs.options_and_replies import JobFacts
-from uraniborg.bundle.crate import CRATE, DIGESTS, SIGNATURE, make_entity_id
 from uraniborg.bundle.pieces import BundlePiece
 from uraniborg.bundle.reader import MOST_FILES, Bundle, UnreadableBundle
+from uraniborg.bundle.ro_crate_files import CRATE, DIGESTS, SIGNATURE, make_entity_id
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.logging import make_printable

@@ -13,7 +13,7 @@ from typing import IO, Any, Final, cast
 
 import orjson
 
-from uraniborg.bundle.crate import CRATE, DIGESTS
+from uraniborg.bundle.ro_crate_files import CRATE, DIGESTS
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.store.files import display_path

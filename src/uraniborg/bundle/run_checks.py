@@ -89,7 +89,7 @@ def verify_run(inspection: Inspection, path: str) -> Verified:
         return Verified([Check(path, "differs", "has no list of nodes")], None)
     listed = cast("list[JsonObject]", nodes)
     checks = [
-        *_repeat_nodes(inspection, path, run, listed),
+        *_repeat_and_check_nodes(inspection, path, run, listed),
         *_check_summary(inspection, path, run, listed),
         make_statement(path, "who started it, its inputs, messages and times: only this record states them"),
     ]
@@ -134,7 +134,9 @@ def _find_workflow(bundle: Bundle, run: JsonObject) -> JsonObject | None:
     return bundle.read_object(path) if bundle.has(path) else None
 
 
-def _repeat_nodes(inspection: Inspection, path: str, run: JsonObject, nodes: Sequence[JsonObject]) -> Iterator[Check]:
+def _repeat_and_check_nodes(
+    inspection: Inspection, path: str, run: JsonObject, nodes: Sequence[JsonObject]
+) -> Iterator[Check]:
     matched: list[str] = []
     reused: list[str] = []
     reasons: dict[str, list[str]] = {}

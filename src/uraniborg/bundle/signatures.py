@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from uraniborg.bundle.crate import SIGNATURE
 from uraniborg.bundle.inspection import Check
 from uraniborg.bundle.pieces import BundleFile, make_json_file
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
+from uraniborg.bundle.ro_crate_files import SIGNATURE
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, NotFound
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.settings import config_dir

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from uraniborg.bundle.crate import CRATE, METHODS, README
 from uraniborg.bundle.file_checks import check_files, check_frame
 from uraniborg.bundle.inspection import (
     Check,
@@ -19,6 +18,7 @@ from uraniborg.bundle.inspection import (
 )
 from uraniborg.bundle.measurement_checks import verify_measurement
 from uraniborg.bundle.reader import Bundle, UnreadableBundle
+from uraniborg.bundle.ro_crate_files import CRATE, METHODS, README
 from uraniborg.bundle.run_checks import verify_run, verify_workflow
 from uraniborg.bundle.search_checks import verify_search, verify_shelf
 from uraniborg.bundle.universe_checks import verify_universe

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from uraniborg.bundle.crate import DIGESTS
 from uraniborg.bundle.pieces import BundleFile
+from uraniborg.bundle.ro_crate_files import DIGESTS
 from uraniborg.kernel.errors import Refused
 from uraniborg.kernel.store.files import (
     AlreadyExists,

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from uraniborg.connect.client_file import read_address_and_token
 from uraniborg.connect.clients import KnownClient
 from uraniborg.connect.server_entries import list_http_servers
-from uraniborg.installation.check import Checks, InstallationCheck, Status
+from uraniborg.installation.replies import Checks, InstallationCheck, Status
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.language.messages import plural

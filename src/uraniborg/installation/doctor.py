@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from uraniborg.installation.check import Checks, InstallationCheck, Status
 from uraniborg.installation.connection_checks import (
     check_clients,
     check_keys,
@@ -16,6 +15,7 @@ from uraniborg.installation.connection_checks import (
     check_sources,
 )
 from uraniborg.installation.folder_checks import check_databases, check_folders, check_shelves, check_universes
+from uraniborg.installation.replies import Checks, InstallationCheck, Status
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.progress_callbacks import ReportItem

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from uraniborg.installation.backup_archive import copy_file, find_database_damage
-from uraniborg.installation.check import Checks, InstallationCheck, Status
 from uraniborg.installation.folders_and_settings import PART_CONFIGS, SQLITE, InstallationPath, list_locations
+from uraniborg.installation.replies import Checks, InstallationCheck, Status
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.redaction import is_sensitive

@@ -1,5 +1,7 @@
-"""Replies about this installation: connections, settings, locations and checks."""
+"""Replies about this installation: folders, settings, servers, backups, and the checks of `uraniborg doctor`."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
@@ -186,3 +188,27 @@ class InstallationChange(ChangeFields):
     """A settings file, or the file of a client of agents, was written or deleted. `subject` is its path."""
 
     kind: Literal["installation"]
+
+
+Status = Literal["ok", "note", "warning", "failure"]
+
+
+@dataclass(frozen=True)
+class InstallationCheck:
+    """The result of one check. `hint` says what to do; every warning and failure has one."""
+
+    topic: str
+    name: str
+    status: Status
+    detail: str
+    hint: str = ""
+
+    def as_dict(self) -> "CheckFacts":
+        """Return the result as JSON values, without an empty hint."""
+        facts: CheckFacts = {"topic": self.topic, "name": self.name, "status": self.status, "detail": self.detail}
+        if self.hint:
+            facts["hint"] = self.hint
+        return facts
+
+
+Checks = Iterator[InstallationCheck]

@@ -9,9 +9,9 @@ from paper_library.domain.replies import StoredMetadata
 from paper_library.service.shelf_catalog import SAMPLE_PAPERS
 from universe.domain.plotting import render_svg
 from universe.service.papers import make_paper_text_reader
-from uraniborg.bundle.crate import DIGESTS
 from uraniborg.bundle.export import ExportSelection, collect_files
 from uraniborg.bundle.pieces import BundleFile, BundlePiece, Chosen, make_json_file, make_names, make_text_file
+from uraniborg.bundle.ro_crate_files import DIGESTS
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.connect.server_entries import format_program
 from uraniborg.kernel.bibliography.names import cite_paper

@@ -12,7 +12,7 @@ import pytest
 
 from tests.universe.domain.samples import a_body, a_snapshot, add_star, command, example, parse
 from universe.domain.command_parser import parse_command
-from universe.domain.json_values import check_and_copy_json
+from universe.domain.json_copies import check_and_copy_json
 from universe.domain.state import parse_state
 from universe.errors import MalformedCommand, MalformedState, UnknownCommand
 from uraniborg.kernel.errors import UraniborgError

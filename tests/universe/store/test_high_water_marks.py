@@ -17,7 +17,12 @@ import pytest
 from tests.universe.postgres_server import PostgresServer
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
-from universe.service.verification import accept_lost_versions, flush_and_read_store_marks, verify_log, verify_universes
+from universe.service.verification import (
+    accept_lost_versions,
+    flush_and_read_high_water_marks,
+    verify_log,
+    verify_universes,
+)
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head, Loss, WrittenMark
 from universe.store.interface import Store
@@ -259,7 +264,7 @@ async def _opened_often(file: Path) -> None:
     while True:
         store = SqliteStore(file)
         await store.open()
-        assert (await flush_and_read_store_marks(store)).losses == {}
+        assert (await flush_and_read_high_water_marks(store)).losses == {}
         await store.close()
 
 

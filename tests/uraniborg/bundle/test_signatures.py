@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from tests.uraniborg.bundle.forging import edit_json, reseal
 from uraniborg.bundle.command import EXIT_CODES, choose_and_export, find_outcome, verify_and_print
-from uraniborg.bundle.crate import add_frame, make_methods_file
 from uraniborg.bundle.inspection import Result
 from uraniborg.bundle.pieces import BundleFile, make_text_file
+from uraniborg.bundle.ro_crate_files import add_frame, make_methods_file
 from uraniborg.bundle.signatures import (
     InvalidKey,
     KeyMissing,

@@ -26,12 +26,12 @@ from universe.service.jobs.options_and_replies import JobOptions
 from universe.service.papers import make_paper_text_reader
 from uraniborg.bundle import inspection, measurement_checks, reader
 from uraniborg.bundle.command import verify_and_print
-from uraniborg.bundle.crate import add_frame, make_methods_file
 from uraniborg.bundle.export import ExportSelection, collect_files
 from uraniborg.bundle.inspection import Check, TimeLimit, list_metadata_problems
 from uraniborg.bundle.measurement_checks import check_plot
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_json_file, make_text_file
 from uraniborg.bundle.reader import InvalidBundle, UnreadableBundle, open_bundle
+from uraniborg.bundle.ro_crate_files import add_frame, make_methods_file
 from uraniborg.bundle.run_checks import REPEATABLE
 from uraniborg.bundle.search_and_workflow_pieces import make_shelf_piece
 from uraniborg.bundle.verification import verify_bundle

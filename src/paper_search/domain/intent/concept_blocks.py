@@ -152,7 +152,7 @@ def exclude_terms(refused: Iterable[str], asked: Iterable[str]) -> tuple[list[No
     return excluded, notes
 
 
-def add_blocks(blocks: Sequence[ConceptBlock], added: Iterable[ConceptBlock]) -> list[ConceptBlock]:
+def add_missing_blocks(blocks: Sequence[ConceptBlock], added: Iterable[ConceptBlock]) -> list[ConceptBlock]:
     """Return the blocks with those added that none of them contains yet."""
     found = list(blocks)
     known = list_keys(blocks)
@@ -171,7 +171,7 @@ def accept_suggestions(
     for entry in suggestions:
         place = next((index for index, block in enumerate(changed) if block.name == entry.block), None)
         if place is None:
-            changed = add_blocks(changed, [make_block(entry.term, vocabulary, reason=ASKED_FOR, learned=True)])
+            changed = add_missing_blocks(changed, [make_block(entry.term, vocabulary, reason=ASKED_FOR, learned=True)])
         else:
             variants = list(dict.fromkeys([*changed[place].variants, entry.term]))
             changed[place] = changed[place].model_copy(update={"variants": variants})
@@ -190,7 +190,7 @@ def replace_taught_blocks(
     """
     kept = [one for one in blocks if not (taught and one.learned and one.active and one.reason != ASKED_FOR)]
     learned = (make_block(entry.term, vocabulary, reason=entry.reason, learned=True) for entry in taught)
-    return add_blocks(kept, [*added, *learned])
+    return add_missing_blocks(kept, [*added, *learned])
 
 
 def drop_least_specific(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:

@@ -21,7 +21,11 @@ from paper_search.domain.intent.reading import (
     read_authors,
     read_language,
 )
-from paper_search.domain.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
+from paper_search.domain.intent.text_cleanup import (
+    cut_and_normalise_characters,
+    replace_quoted_phrases,
+    restore_phrases,
+)
 from paper_search.domain.intent.vocabulary import Vocabulary, is_counted, is_generic, make_term_key, to_singular
 from paper_search.domain.query.filters import parse_language
 from paper_search.domain.review_models import YEARS, UserFeedback
@@ -62,7 +66,7 @@ def read_text(remark: str, vocabulary: Vocabulary, today: date, current: SearchC
     has_list = re.search(r":\s*$", remark, re.MULTILINE) is not None
     reader = _ClauseReader(vocabulary, today, (current or SearchConstraints()).max_results, has_list)
     for line in remark.splitlines():
-        text = normalise_text(PATTERNS["bullet"].sub("", line, count=1))
+        text = cut_and_normalise_characters(PATTERNS["bullet"].sub("", line, count=1))
         for short, full in _CONTRACTIONS:
             text = re.sub(rf"{short}\b", full, text, flags=re.IGNORECASE)
         text, phrases = replace_quoted_phrases(text)

@@ -15,8 +15,8 @@ from paper_search.domain.intent.reading import (
     read_wishes,
 )
 from paper_search.domain.intent.text_cleanup import (
+    cut_and_normalise_characters,
     make_placeholder,
-    normalise_text,
     quote_identifiers,
     remove_courtesies,
     remove_markdown,
@@ -46,7 +46,7 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
         return _make_lookup_intent(identifiers)
     if typed := read_typed_query(query, today, vocabulary):
         return _read_typed_query(typed)
-    plain, notes = quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
+    plain, notes = quote_identifiers(repair_brackets(cut_and_normalise_characters(remove_markdown(query))))
     text, phrases = replace_quoted_phrases(plain)
     reading = read_preferences(Reading(text), vocabulary, today)
     asked = reading.rest
@@ -113,7 +113,7 @@ def _read_typed_query(typed: TypedQuery) -> ParsedIntent:
         topic = ", ".join(concepts)
     else:
         has_tags = any(tag.is_dropped for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)))
-        topic = format_query(asked) if asked and (refused or has_tags) else normalise_text(typed.text)
+        topic = format_query(asked) if asked and (refused or has_tags) else cut_and_normalise_characters(typed.text)
         concepts = [one.name for one in read_written_blocks([typed.text]) if list_words(one.name)][:MAX_CONCEPTS]
     wanted = iterate_wanted_terms(asked) if asked else ()
     phrases = list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1))

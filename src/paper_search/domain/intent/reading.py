@@ -106,8 +106,8 @@ class Reading:
 
     def merge_later(self, later: "Reading") -> None:
         """Merge the reading of later feedback, which wins where the two disagree."""
-        self.wanted = _merge_terms(self.wanted, later.wanted, without=later.unwanted)
-        self.unwanted = _merge_terms(self.unwanted, later.unwanted, without=later.wanted)
+        self.wanted = _update_terms(self.wanted, later.wanted, without=later.unwanted)
+        self.unwanted = _update_terms(self.unwanted, later.unwanted, without=later.wanted)
         self.authors = list(dict.fromkeys([*self.authors, *later.authors]))
         self.limits |= later.limits
         self.directions = list(dict.fromkeys([*self.directions, *later.directions]))
@@ -145,7 +145,7 @@ def clamp_amount(wanted: int) -> tuple[int, list[str]]:
     return allowed, [] if allowed == wanted else [note]
 
 
-def _merge_terms(earlier: Iterable[str], later: Iterable[str], *, without: Iterable[str]) -> list[str]:
+def _update_terms(earlier: Iterable[str], later: Iterable[str], *, without: Iterable[str]) -> list[str]:
     """Return the terms of both, each once, and of the earlier ones only those that are not left out."""
     left_out = set(map(make_term_key, without))
     kept = [text for text in earlier if make_term_key(text) not in left_out]

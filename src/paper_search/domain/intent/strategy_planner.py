@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from paper_search.domain.intent.concept_blocks import (
     ASKED_FOR,
     accept_suggestions,
-    add_blocks,
+    add_missing_blocks,
     build_blocks,
     describe_block_changes,
     drop_least_specific,
@@ -158,7 +158,7 @@ def _plan_blocks(
         queries = _keep_strict_queries(queries, last)
         notes.append("Only the strict queries are searched.")
     if last:
-        noted = add_blocks(earlier, (one for one in added if written and one.name not in latest.wanted))
+        noted = add_missing_blocks(earlier, (one for one in added if written and one.name not in latest.wanted))
         notes += describe_block_changes(noted, blocks)
         if titles:
             notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")

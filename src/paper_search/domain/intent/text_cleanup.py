@@ -23,7 +23,7 @@ _COURTESIES: Final = PhraseFile("paper_search.domain.intent", "data/courtesies.t
 _SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 
 
-def normalise_text(text: str) -> str:
+def cut_and_normalise_characters(text: str) -> str:
     """Return the text in compatibility form on one line, without controls or private characters."""
     folded = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS])[:_MOST_CHARACTERS]
     plain = (sign if sign in "\u200c\u200d" else _REPLACED.get(unicodedata.category(sign), sign) for sign in folded)

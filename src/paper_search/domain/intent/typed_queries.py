@@ -19,9 +19,9 @@ from paper_search.domain.intent.text_cleanup import remove_courtesies, remove_op
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.query.ladder import join_wanted_terms, list_conditions
 from paper_search.domain.query.query_texts import format_query, normalise_query, parse_phrase
+from paper_search.domain.strategies.platform_translation import parse_any_query
 from paper_search.domain.strategies.strategy_parser import is_strategy
 from paper_search.domain.strategies.tokens import MAX_STRATEGY_CHARS
-from paper_search.domain.strategies.translation import parse_any_query
 from paper_search.models import ConceptBlock, SearchQuery
 from uraniborg.kernel.language.boolean_query import (
     OPERATORS,

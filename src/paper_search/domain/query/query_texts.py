@@ -7,9 +7,9 @@ from functools import partial
 from urllib.parse import quote_plus
 
 from paper_search.domain.strategies.plain_words import parse_query, parse_search_query
+from paper_search.domain.strategies.platform_translation import render_for_pubmed
 from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import FieldTerm
-from paper_search.domain.strategies.translation import render_for_pubmed
 from paper_search.models import SearchQuery, SourceKind
 from uraniborg.kernel.language.boolean_query import (
     OPERATORS,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from paper_search.config import LLMConfig
 from paper_search.domain.field_profiles import Domain
-from paper_search.domain.intent.text_cleanup import normalise_text
+from paper_search.domain.intent.text_cleanup import cut_and_normalise_characters
 from paper_search.domain.query.query_texts import parse_phrase
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.sources.interfaces import Request, Response, Transport
@@ -68,7 +68,7 @@ async def ask_model(
 
 def clean_texts(texts: Sequence[str]) -> list[str]:
     """Return the texts of a model that hold a word, each once, as clean lines without quotation marks."""
-    cleaned = (normalise_text(text).replace('"', " ").strip()[:MAX_TEXT_CHARS] for text in texts)
+    cleaned = (cut_and_normalise_characters(text).replace('"', " ").strip()[:MAX_TEXT_CHARS] for text in texts)
     return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))
 
 

@@ -70,7 +70,9 @@ class CheckpointDecisions:
             ask_about_note(self.store, checkpoint, checked.note or "", asked)
         return PreparedDecision(given, checked, marks)
 
-    def take(self, query: str, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider) -> InboxEntry:
+    def store_decision(
+        self, query: str, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider
+    ) -> InboxEntry:
         """Store the decision, and delete the marks that it contains. Return the entry of the inbox.
 
         The decision is taken also if the marks cannot be deleted: they are part of it, and wait for the next review.

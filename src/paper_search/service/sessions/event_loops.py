@@ -1,11 +1,18 @@
-"""Hold a search at a checkpoint, and run the work of many callers in one event loop."""
+"""Hold a search at a checkpoint; share one event loop and one network client among the sessions of a process."""
 
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from paper_search.config import AppConfig
+from paper_search.sources.registry import build_transport
 from paper_search.workflow.checkpoints import Checkpoint, Decision
+from paper_search.workflow.engine import SearchWorkflow
+
+if TYPE_CHECKING:
+    from paper_search.sources.transport.http_transport import Network
+
 
 T = TypeVar("T")
 
@@ -112,3 +119,36 @@ def find_running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+class WorkflowFactory:
+    """Builds the workflows of sessions, which share one network client and so the rate limits of the sources."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._network: Network | None = None
+
+    def build(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
+        """Return a workflow; it records nothing, because the session stores its steps. Reads the disk for a replay.
+
+        Raise UnknownDomain, UnknownSource, InvalidInput or InvalidRecording.
+        """
+        uses_network = not (config.replay_dir or config.offline)
+        transport = build_transport(config, network=self._get_or_create_network()) if uses_network else None
+        return SearchWorkflow.from_config(config.model_copy(update={"record_dir": None}), transport=transport, **hooks)
+
+    async def aclose(self) -> None:
+        """Close the network client."""
+        if self._network is not None:
+            await self._network.aclose()
+
+    def forget_network(self) -> None:
+        """Use a new network client from now on: the event loop of the present one is closed."""
+        self._network = None
+
+    def _get_or_create_network(self) -> "Network":
+        from paper_search.sources.transport.http_transport import Network  # httpx is slow to import
+
+        with self._lock:
+            self._network = self._network or Network()
+            return self._network

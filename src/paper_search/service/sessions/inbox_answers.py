@@ -27,7 +27,7 @@ def decide(inbox: InboxPort, entry: InboxEntry, given: InboxDecision, door: str,
     decisions = CheckpointDecisions(SessionFiles(), inbox, MarkStore())
     decider = Decider(door, actor, reviewer=describe_actor(actor))
     state, pending, prepared = _prepare(decisions, entry, given, decider)
-    return decisions.take(state.query, pending, prepared, decider)
+    return decisions.store_decision(state.query, pending, prepared, decider)
 
 
 def _prepare(

@@ -30,7 +30,7 @@ from paper_search.service.session_replies import (
 )
 from paper_search.service.sessions.background_tasks import BackgroundTasks
 from paper_search.service.sessions.checkpoint_decisions import CheckpointDecisions, Decider
-from paper_search.service.sessions.event_loops import LoopRunner
+from paper_search.service.sessions.event_loops import LoopRunner, WorkflowFactory
 from paper_search.service.sessions.reply_builder import (
     MOST_PAPERS,
     build_export_page,
@@ -48,7 +48,6 @@ from paper_search.service.sessions.session_registry import (
     match_only_id,
 )
 from paper_search.service.sessions.session_steps import SessionSteps
-from paper_search.service.sessions.workflow_factory import WorkflowFactory
 from paper_search.store.saved_marks import MarkStore
 from paper_search.store.session_files import SessionFiles, SessionStore
 from paper_search.store.session_state import SessionRequest, SessionState, summarize_session

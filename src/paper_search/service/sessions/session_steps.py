@@ -139,7 +139,7 @@ class SessionSteps:
     ) -> tuple[InboxEntry, bool]:
         """Store the decision in the inbox; return the entry, and whether this decision was the first."""
         try:
-            return self._decisions.take(state.query, pending, prepared, decider), True
+            return self._decisions.store_decision(state.query, pending, prepared, decider), True
         except AlreadyDecided:
             return self._services.inbox.get(prepared.checked.checkpoint_id), False
         except DecisionNotFound:  # another process has deleted the session

@@ -82,7 +82,7 @@ def _make_mermaid_names(ids: Iterable[str]) -> dict[str, str]:
 
 def _escape_mermaid(text: str) -> str:
     """Return the text with each character that may have a meaning in Mermaid written as its number."""
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", _clean_label(text))
+    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", _cut_and_make_printable(text))
 
 
 def draw_svg(workflow: Workflow) -> str:
@@ -168,7 +168,10 @@ class _Layout:
         label = None
         if edge.action != DEFAULT_ACTION:
             label = between[0]
-            label.width, label.height = _estimate_text_width(_clean_label(edge.action), 11) + 8, _LABEL_HEIGHT
+            label.width, label.height = (
+                _estimate_text_width(_cut_and_make_printable(edge.action), 11) + 8,
+                _LABEL_HEIGHT,
+            )
         items = [upper, *between, lower]
         for one, next_one in pairwise(items):
             one.below.append(next_one)
@@ -254,7 +257,9 @@ def _render_route_svg(route: _Route, layer_spans: Sequence[tuple[float, float]])
         top, bottom = layer_spans[label.layer]
         box = f'x="{label.x - label.width / 2:.1f}" y="{(top + bottom - _LABEL_HEIGHT) / 2:.1f}"'
         yield f'<rect class="page" {box} width="{label.width:.1f}" height="{_LABEL_HEIGHT}" rx="9"/>'
-        yield _render_text_svg(f"action{kind}", label.x, (top + bottom) / 2 + 4, _clean_label(route.edge.action))
+        yield _render_text_svg(
+            f"action{kind}", label.x, (top + bottom) / 2 + 4, _cut_and_make_printable(route.edge.action)
+        )
 
 
 def _render_node_svg(
@@ -263,12 +268,12 @@ def _render_node_svg(
     top, bottom = layer_spans[box.layer]
     y = (top + bottom - _BOX_HEIGHT) / 2
     about = f"{node.id} ({node.type})" + (f": {node.purpose}" if node.purpose else "")
-    yield f"<g><title>{escape(_clean_label(about, 500))}</title>"
+    yield f"<g><title>{escape(_cut_and_make_printable(about, 500))}</title>"
     for away in (4.0, 0.0) if node.batch else (0.0,):
         kind = "box start" if is_start else "box"
         position = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
         yield f'<rect class="{kind}" {position} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
-    yield _render_text_svg("id", box.x, y + 20, _clean_label(node.id))
+    yield _render_text_svg("id", box.x, y + 20, _cut_and_make_printable(node.id))
     yield _render_text_svg("type", box.x, y + 36, _format_type_label(node)) + "</g>"
 
 
@@ -277,13 +282,17 @@ def _render_text_svg(css_class: str, x: float, y: float, text: str) -> str:
 
 
 def _format_type_label(node: Node) -> str:
-    return f"{_clean_label(node.type)} · {_EACH}" if node.batch else _clean_label(node.type)
+    return f"{_cut_and_make_printable(node.type)} · {_EACH}" if node.batch else _cut_and_make_printable(node.type)
 
 
 def _measure_box_width(node: Node) -> float:
     return max(
         96.0,
-        28 + max(_estimate_text_width(_clean_label(node.id), 13), _estimate_text_width(_format_type_label(node), 11)),
+        28
+        + max(
+            _estimate_text_width(_cut_and_make_printable(node.id), 13),
+            _estimate_text_width(_format_type_label(node), 11),
+        ),
     )
 
 
@@ -293,7 +302,7 @@ def _estimate_text_width(text: str, size: float) -> float:
     return size * (0.58 * len(text) + 0.45 * wide)
 
 
-def _clean_label(text: str, longest: int = _LONGEST_LABEL) -> str:
+def _cut_and_make_printable(text: str, longest: int = _LONGEST_LABEL) -> str:
     """Return a label, cut, without control characters and the characters U+FFFE and U+FFFF, which XML forbids."""
     text = make_printable(text[: longest + 1], keep="").replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     return text if len(text) <= longest else text[: longest - 1] + "…"

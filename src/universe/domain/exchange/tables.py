@@ -284,8 +284,8 @@ def render_votable(
     parts = [
         '<?xml version="1.0" encoding="UTF-8"?>\n',
         f'<VOTABLE version="1.4" xmlns={quoteattr(_NAMESPACE)}>\n <RESOURCE type="results">\n',
-        f'  <INFO name="QUERY_STATUS" value="OK"/>\n  <TABLE name={quoteattr(_clean_text(name))}>\n',
-        f"   <DESCRIPTION>{escape(_clean_text(description))}</DESCRIPTION>\n",
+        f'  <INFO name="QUERY_STATUS" value="OK"/>\n  <TABLE name={quoteattr(_replace_forbidden_characters(name))}>\n',
+        f"   <DESCRIPTION>{escape(_replace_forbidden_characters(description))}</DESCRIPTION>\n",
     ]
     for column, (datatype, unit) in columns.items():
         size = ' arraysize="*"' if datatype == "unicodeChar" else ""
@@ -293,12 +293,12 @@ def render_votable(
         parts.append(f"   <FIELD name={quoteattr(column)} datatype={quoteattr(datatype)}{size}{measured}/>\n")
     parts.append("   <DATA>\n    <TABLEDATA>\n")
     for row in rows:
-        cells = "".join(f"<TD>{escape(_clean_text(row.get(column, '')))}</TD>" for column in columns)
+        cells = "".join(f"<TD>{escape(_replace_forbidden_characters(row.get(column, '')))}</TD>" for column in columns)
         parts.append(f"     <TR>{cells}</TR>\n")
     parts.append("    </TABLEDATA>\n   </DATA>\n  </TABLE>\n </RESOURCE>\n</VOTABLE>\n")
     return "".join(parts)
 
 
-def _clean_text(text: str) -> str:
+def _replace_forbidden_characters(text: str) -> str:
     """Return the text without characters that XML does not allow."""
     return "".join(char if char in "\t\n" or (char >= " " and char not in "\ufffe\uffff") else " " for char in text)

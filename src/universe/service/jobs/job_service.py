@@ -111,7 +111,7 @@ class JobService:
         """
         parsed = options if isinstance(options, JobOptions) else parse_job_options(options)
         view = await self.universes.view(universe_id, parsed.version)
-        if job_id is not None and (known := await self._read_job(job_id)) is not None:
+        if job_id is not None and (known := await self._read_live_job(job_id)) is not None:
             return known
         plain = await asyncio.to_thread(view.replica.mirror.to_plain)
         await asyncio.to_thread(_check_bodies, plain, parsed)
@@ -160,7 +160,7 @@ class JobService:
 
     async def get(self, universe_id: str, job_id: str) -> StoredJob:
         """Return a job. Raise JobNotFound. A job whose process has ended is failed."""
-        job = await self._read_job(job_id)
+        job = await self._read_live_job(job_id)
         if job is None or job.universe_id != universe_id:
             raise JobNotFound(universe_id, job_id, await self._find_nearest_ids(universe_id, job_id))
         return job
@@ -287,7 +287,7 @@ class JobService:
                 return job
         return await self.get(universe_id, job_id)
 
-    async def _read_job(self, job_id: str) -> StoredJob | None:
+    async def _read_live_job(self, job_id: str) -> StoredJob | None:
         if not await asyncio.to_thread(lambda: self._store.exists):
             return None
         job = await asyncio.to_thread(self._store.get, job_id)

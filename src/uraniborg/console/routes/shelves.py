@@ -27,7 +27,7 @@ from paper_library.domain.replies import (
     ShelfDetails,
     ShelfList,
 )
-from paper_library.domain.text_replies import TextPage
+from paper_library.domain.text_blocks import TextPage
 from paper_library.errors import PaperNotFound
 from paper_library.service.library import Library, open_shared_library
 from paper_library.service.shelf_catalog import find_known_shelf, list_known_shelves

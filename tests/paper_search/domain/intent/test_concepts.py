@@ -8,7 +8,7 @@ from paper_search.domain.field_profiles import get_domain
 from paper_search.domain.intent.concepts import find_acronyms, find_concepts
 from paper_search.domain.intent.intent_reader import read_intent
 from paper_search.domain.intent.text_cleanup import (
-    normalise_text,
+    cut_and_normalise_characters,
     remove_courtesies,
     replace_quoted_phrases,
     restore_phrases,
@@ -156,7 +156,7 @@ def test_terms_joined_by_or_are_alternatives_and_explained_acronyms_are_no_terms
     ],
 )
 def test_quoted_phrases_are_replaced_for_every_kind_of_quotes(text: str, phrases: list[str]) -> None:
-    assert replace_quoted_phrases(normalise_text(text))[1] == phrases
+    assert replace_quoted_phrases(cut_and_normalise_characters(text))[1] == phrases
 
 
 def test_the_phrases_of_a_text_can_be_restored() -> None:
@@ -166,7 +166,7 @@ def test_the_phrases_of_a_text_can_be_restored() -> None:
 
 
 def test_normalising_removes_control_and_private_characters() -> None:
-    assert normalise_text("CO₂\x00 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
+    assert cut_and_normalise_characters("CO₂\x00 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
 
 
 @pytest.mark.parametrize(

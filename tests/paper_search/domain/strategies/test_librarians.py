@@ -8,8 +8,8 @@ import pytest
 
 from paper_search.domain.query.query_texts import normalise_query
 from paper_search.domain.strategies.lint import list_query_errors
+from paper_search.domain.strategies.platform_translation import PLATFORMS, render_for_pubmed, translate_node
 from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
-from paper_search.domain.strategies.translation import PLATFORMS, render_for_pubmed, translate_node
 from tests.paper_search.domain.strategies.pubmed_evaluation import is_match, list_leaves
 
 SHARED = Path(__file__).parents[5] / "shared/data/reviews/pubmed_strategies.jsonl"

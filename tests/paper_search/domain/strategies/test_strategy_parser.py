@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paper_search.domain.strategies.platform_translation import render_for_pubmed
 from paper_search.domain.strategies.strategy_parser import is_strategy, read_strategy
 from paper_search.domain.strategies.terms import Field, FieldTerm, find_field, suggest_tag
-from paper_search.domain.strategies.translation import render_for_pubmed
 from tests.paper_search.domain.strategies.difficult_strategies import DIFFICULT
 from tests.paper_search.domain.strategies.pubmed_evaluation import is_match, list_leaves
 from uraniborg.kernel.language.boolean_query import BRACKETED_FIELDS, fold_field_name, iterate_wanted_terms

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.domain.intent.text_cleanup import normalise_text, replace_quoted_phrases
+from paper_search.domain.intent.text_cleanup import cut_and_normalise_characters, replace_quoted_phrases
 from uraniborg.kernel.language.publication_years import EARLIEST_YEAR, read_years
 
 TODAY = date(2024, 6, 15)
 
 
 def read_bounds(query: str) -> tuple[int | None, int | None]:
-    reading = read_years(replace_quoted_phrases(normalise_text(query))[0], TODAY)
+    reading = read_years(replace_quoted_phrases(cut_and_normalise_characters(query))[0], TODAY)
     return reading.year_from, reading.year_to
 
 
@@ -184,7 +184,7 @@ def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
 )
 def test_a_negated_limit_is_inverted(query: str, year_from: int | None, year_to: int | None) -> None:
     assert read_bounds(query) == (year_from, year_to)
-    assert not set("12") & set(read_years(replace_quoted_phrases(normalise_text(query))[0], TODAY).rest)
+    assert not set("12") & set(read_years(replace_quoted_phrases(cut_and_normalise_characters(query))[0], TODAY).rest)
 
 
 @pytest.mark.parametrize(

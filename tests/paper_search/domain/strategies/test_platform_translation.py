@@ -5,7 +5,7 @@ import pytest
 from paper_search.domain.strategies.ovid_and_cochrane import find_subheading_code
 from paper_search.domain.strategies.plain_words import simplify_strategy
 from paper_search.domain.strategies.platform_rendering import tag_plain_terms
-from paper_search.domain.strategies.translation import (
+from paper_search.domain.strategies.platform_translation import (
     PLATFORMS,
     describe_source_changes,
     parse_any_query,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from tests.universe.domain.strategies import json_values
-from universe.domain.json_values import ValueProblem, check_and_copy_json, check_and_copy_json_object
+from universe.domain.json_copies import ValueProblem, check_and_copy_json, check_and_copy_json_object
 
 DEPTH = 64
 
