@@ -30,7 +30,7 @@ def list_operations(service: type) -> list[Callable[..., Any]]:
 class PackageTypes:
     """The functions and the types of all modules of a package, with what they import for type checkers only.
 
-    Its program is left out, and so are the modules named in `without`.
+    Its program is left out, and so are the modules and packages named in `without`.
     """
 
     def __init__(self, package: ModuleType, *, without: Collection[str] = ()) -> None:
@@ -42,7 +42,8 @@ class PackageTypes:
         """The modules of the package by name."""
         package = self._package
         found = (one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
-        inner = {name: importlib.import_module(name) for name in found if name not in self._without}
+        names = (name for name in found if not any(f"{name}.".startswith(f"{one}.") for one in self._without))
+        inner = {name: importlib.import_module(name) for name in names}
         return {package.__name__: package, **inner}
 
     @cached_property
@@ -85,10 +86,13 @@ class PackageTypes:
             for part in list_untyped_parts(self.find_reply(one), opaque=opaque, known=self.known_names)
         ]
 
+    def list_typed_dictionaries(self, name: str) -> list[type]:
+        """Return the typed dictionaries that a module declares."""
+        return [one for one in vars(self.modules[name]).values() if is_typeddict(one) and one.__module__ == name]
+
     def list_untyped_fields(self, name: str, *, opaque: Collection[Any] = ()) -> list[str]:
         """Return the parts without a type of the typed dictionaries that a module declares."""
-        members = vars(self.modules[name]).values()
-        declared = [one for one in members if is_typeddict(one) and one.__module__ == name]
+        declared = self.list_typed_dictionaries(name)
         options: Any = {"opaque": opaque, "known": self.known_names}
         return [part for one in declared for part in list_untyped_parts(one, one.__name__, **options)]
 
@@ -113,12 +117,20 @@ def list_untyped_lines(code: str) -> list[int]:
     return sorted(lines | set(_iter_untyped_lines(tree, ("Any",))))
 
 
-def _iter_untyped_lines(tree: ast.AST, untyped: tuple[str, ...], line: int = 0) -> Iterator[int]:
+def list_lines_with_open_dict(code: str) -> list[int]:
+    """Return the lines of a module that write a dict of Any or of objects anywhere, also in a cast or in quotes."""
+    return sorted(set(_iter_untyped_lines(ast.parse(code), ("Any", "object"), names=("dict", "Dict"))))
+
+
+def _iter_untyped_lines(
+    tree: ast.AST, untyped: Collection[str], line: int = 0, *, names: Collection[str] = _DICTIONARY_NAMES
+) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "[" in node.value:
-            with suppress(SyntaxError):
-                yield from _iter_untyped_lines(ast.parse(node.value.strip(), mode="eval"), untyped, node.lineno)
-        elif isinstance(node, ast.Subscript) and _get_last_name(node.value) in _DICTIONARY_NAMES:
+            with suppress(SyntaxError, ValueError):  # ValueError: lone surrogates and null characters
+                inner = ast.parse(node.value.strip(), mode="eval")
+                yield from _iter_untyped_lines(inner, untyped, node.lineno, names=names)
+        elif isinstance(node, ast.Subscript) and _get_last_name(node.value) in names:
             values = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
             if _get_last_name(values) in untyped:
                 yield line or node.lineno

@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, NotRequired
 import pytest
 from typing_extensions import TypedDict
 
-from tests.reply_declarations import iter_functions, list_untyped_dictionaries, list_untyped_lines, list_untyped_parts
+from paper_library.service import build
+from paper_library.service.build import readers
+from tests.reply_declarations import (
+    PackageTypes,
+    iter_functions,
+    list_lines_with_open_dict,
+    list_untyped_dictionaries,
+    list_untyped_lines,
+    list_untyped_parts,
+)
 from uraniborg.kernel.json_values import Json, JsonObject
 
 
@@ -85,6 +94,29 @@ def test_a_line_with_an_untyped_dictionary_is_found(code: str) -> None:
 )
 def test_other_lines_are_not_taken_for_untyped_dictionaries(code: str) -> None:
     assert list_untyped_lines(code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("Plain = dict[str, Any]", [1]),
+        ("def f() -> 'dict[str, Any]': ...", [1]),
+        ("x = 1\ny = cast('list[dict[str, object]]', x)", [2]),
+        ("x: dict[str, dict[str, Any]]", [1]),
+        ("x: dict[str, Json]", []),
+        ('"A dict[str, Any] in a sentence."', []),
+        (r"x = '[\ud800'; y: typing.Dict[str, object]", [1]),
+    ],
+)
+def test_a_line_with_a_dict_of_anything_is_found(code: str, lines: list[int]) -> None:
+    assert list_lines_with_open_dict(code) == lines
+
+
+def test_a_package_is_left_out_with_its_modules() -> None:
+    left = PackageTypes(build, without=[readers.__name__]).modules
+    assert build.__name__ in left
+    assert not [name for name in left if name.startswith(readers.__name__)]
+    assert len(left) > 1
 
 
 class Service:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 import universe
 from tests import reply_declarations
-from tests.package_functions import iter_dictionaries_of_anything
+from tests.reply_declarations import list_lines_with_open_dict
 from tests.universe.api.rest.rest_server import create_universe, run_server
 from universe.api import workflow_nodes
 from universe.api.app import UniverseApp, make_app
@@ -124,9 +124,9 @@ def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]
 def test_no_other_file_names_a_dictionary_of_anything() -> None:
     root = Path(universe.__path__[0])
     sources = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    found = {name for name, source in sources.items() if any(iter_dictionaries_of_anything(source))}
+    found = {name for name, source in sources.items() if list_lines_with_open_dict(source)}
     assert found == set(OF_ANYTHING)
-    assert len(list(iter_dictionaries_of_anything(sources["domain/entities.py"]))) == 1
+    assert len(list_lines_with_open_dict(sources["domain/entities.py"])) == 1
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,13 @@ import universe
 import uraniborg
 from paper_library.service.export import CitedPaper
 from paper_search.models import PaperCollection
-from tests.package_functions import PackageFunctions, iter_dictionaries_of_anything, iter_functions, list_modules
-from tests.reply_declarations import list_operations, list_untyped_dictionaries, list_untyped_parts
+from tests.reply_declarations import (
+    PackageTypes,
+    iter_functions,
+    list_lines_with_open_dict,
+    list_operations,
+    list_untyped_parts,
+)
 from universe.domain.state import Plain, State
 from uraniborg import inbox_questions, inbox_replies
 from uraniborg.bundle import export, inspection, records, signatures, verification
@@ -76,15 +81,15 @@ OF_THE_CONSOLE: Final = {
 }
 """Replies that the console declares, with the reason."""
 PARTS: Final = (paper_search, paper_library, pflow, universe)
+PROGRAMS: Final = ("pflow.nodes.python_child",)
+"""Modules that are started as scripts."""
 SAID_BY_OTHERS: Final = {
     "src/uraniborg/console/api.py": "the document of FastAPI, whose type FastAPI declares",
 }
 """Files with a dictionary of anything, with the reason."""
 
 
-@cache
-def list_functions_of_product() -> PackageFunctions:
-    return PackageFunctions(list_modules(uraniborg, skipped=(KERNEL,)))
+TYPES: Final = PackageTypes(uraniborg, without=[KERNEL])
 
 
 @cache
@@ -106,7 +111,7 @@ def find_published_type(name: str) -> Any:
     """Return the type of the reply, or the declared one of a stream or a file."""
     route = list_routes()[name]
     declared = route.responses.get(200, {}).get("model")
-    return declared or list_functions_of_product().find_reply(unwrap(route.endpoint))
+    return declared or TYPES.find_reply(route.endpoint)
 
 
 def iter_classes(kind: Any) -> Iterator[type]:
@@ -118,31 +123,20 @@ def iter_classes(kind: Any) -> Iterator[type]:
         yield kind
 
 
-@pytest.mark.parametrize("name", list_functions_of_product().modules)
+@pytest.mark.parametrize("name", TYPES.modules)
 def test_no_function_returns_an_untyped_dictionary(name: str) -> None:
-    functions = list_functions_of_product()
-    untyped = [
-        f"{function}: {place}"
-        for function, one in iter_functions(functions.modules[name])
-        if function not in FOREIGN
-        for place in list_untyped_dictionaries(functions.find_reply(one))
-    ]
-    assert untyped == []
+    assert [one for one in TYPES.list_untyped_replies(name) if one.partition(":")[0] not in FOREIGN] == []
 
 
-@pytest.mark.parametrize("name", list_functions_of_product().modules)
+@pytest.mark.parametrize("name", TYPES.modules)
 def test_no_typed_dictionary_has_an_untyped_part(name: str) -> None:
-    functions = list_functions_of_product()
-    options: Any = {"opaque": list(OPAQUE), "known": functions.known_names}
-    declared = functions.list_typed_dictionaries(name)
-    assert [part for one in declared for part in list_untyped_parts(one, one.__name__, **options)] == []
+    assert TYPES.list_untyped_fields(name, opaque=list(OPAQUE)) == []
 
 
 @pytest.mark.parametrize("name", list_service_operations())
 def test_an_operation_of_a_service_declares_all_of_its_reply(name: str) -> None:
-    functions = list_functions_of_product()
-    reply = functions.find_reply(list_service_operations()[name])
-    assert list(list_untyped_parts(reply, opaque=list(OPAQUE), known=functions.known_names)) == []
+    reply = TYPES.find_reply(list_service_operations()[name])
+    assert list(list_untyped_parts(reply, opaque=list(OPAQUE), known=TYPES.known_names)) == []
 
 
 def test_every_operation_of_a_service_is_looked_at() -> None:
@@ -156,25 +150,9 @@ def test_no_file_of_the_product_names_a_dictionary_of_anything() -> None:
     found = {
         f"src/uraniborg/{path.relative_to(root).as_posix()}"
         for path in root.rglob("*.py")
-        if "kernel" not in path.relative_to(root).parts
-        and any(iter_dictionaries_of_anything(path.read_text(encoding="utf-8")))
+        if "kernel" not in path.relative_to(root).parts and list_lines_with_open_dict(path.read_text(encoding="utf-8"))
     }
     assert found == set(SAID_BY_OTHERS)
-
-
-@pytest.mark.parametrize(
-    ("source", "count"),
-    [
-        ("Plain = dict[str, Any]", 1),
-        ("def f() -> 'dict[str, Any]': ...", 1),
-        ("x = cast('list[dict[str, object]]', y)", 1),
-        ("x: dict[str, dict[str, Any]]", 1),
-        ("x: dict[str, Json]", 0),
-        ("'''A dict[str, Any] in a sentence.'''", 0),
-    ],
-)
-def test_dictionaries_of_anything_are_found(source: str, count: int) -> None:
-    assert len(list(iter_dictionaries_of_anything(source))) == count
 
 
 def is_of_the_console(reply: type) -> bool:
@@ -188,7 +166,7 @@ def test_a_route_of_the_console_publishes_a_declared_reply(name: str) -> None:
     assert isinstance(list_routes()[name], ReplyRoute)
     if reply is type(None) or (isinstance(reply, type) and issubclass(reply, Response)):  # no body, texts and files
         return
-    options: Any = {"opaque": list(OPAQUE), "known": list_functions_of_product().known_names}
+    options: Any = {"opaque": list(OPAQUE), "known": TYPES.known_names}
     assert list(list_untyped_parts(reply, **options)) == []
     own = [one.__name__ for one in iter_classes(reply) if is_of_the_console(one)]
     assert set(own) <= set(OF_THE_CONSOLE)
@@ -199,20 +177,19 @@ def test_the_routes_of_all_pages_are_looked_at() -> None:
 
 
 def test_the_console_declares_no_replies_but_those_that_join_parts() -> None:
-    functions = list_functions_of_product()
     declared = {
         one.__name__: name
-        for name in functions.modules
+        for name in TYPES.modules
         if name.startswith("uraniborg.console.routes") or name == console_replies.__name__
-        for one in functions.list_typed_dictionaries(name)
+        for one in TYPES.list_typed_dictionaries(name)
     }
     assert declared == dict.fromkeys(OF_THE_CONSOLE, console_replies.__name__)
 
 
 def test_the_console_repeats_no_reply_of_a_service() -> None:
     own = {name: set(getattr(console_replies, name).__annotations__) for name in OF_THE_CONSOLE}
-    modules = {name: module for part in PARTS for name, module in list_modules(part, skipped=PROGRAMS).items()}
-    modules |= list_functions_of_product().modules | {records.__name__: records}
+    modules = {name: module for part in PARTS for name, module in PackageTypes(part, without=PROGRAMS).modules.items()}
+    modules |= TYPES.modules | {records.__name__: records}
     repeated = [
         (name, f"{module.__name__}.{one.__name__}")
         for module in modules.values()
@@ -223,7 +200,3 @@ def test_the_console_repeats_no_reply_of_a_service() -> None:
         if len(fields) > 1 and fields == set(one.__annotations__)
     ]
     assert repeated == []
-
-
-PROGRAMS: Final = ("pflow.nodes.python_child",)
-"""Modules that are started as scripts."""
