@@ -24,9 +24,10 @@ from uraniborg.kernel.store.inbox import InboxEntry
 
 SERVICES: Final = (Service, RunHistory, WorkflowTexts, ChangeRecord, RunLog)
 BUILDERS: Final = (
-    *("replies", "run_progress", "workflow_description", "component_search", "approvals", "engine.results"),
-    *("remote_mcp_servers", "mcp_config", "engine.dry_run", "ir.graph", "registry.mcp_tool_interfaces"),
-    *("scheduling.scheduled_workflow", "scheduling.installed_schedules", "cli.draft_commands", "cli.workflow_sources"),
+    *("service.approvals", "service.catalog", "service.history", "service.installed_schedules"),
+    *("service.remote_mcp_servers", "service.engine.results", "service.engine.dry_run"),
+    *("store.mcp_server_entries", "domain.ir.graph", "domain.mcp_tool_interfaces"),
+    *("cli.draft_commands", "cli.workflow_sources"),
 )
 """The modules whose public functions build replies."""
 TOOLS: Final[dict[str, Any]] = {
@@ -47,7 +48,7 @@ RAW_OUTPUTS: Final = Mapping[str, object]
 """What a node returns, of any type, before it becomes JSON."""
 RUNNING_NODES: Final = (
     *("pflow.service.engine.executors", "pflow.service.engine.cluster_executor"),
-    *("pflow.store.node_registry", "pflow.store.node_registry"),
+    "pflow.store.node_registry",
 )
 """The modules that load and call the functions of nodes."""
 CHILD: Final = "pflow.nodes.python_child"
@@ -65,7 +66,7 @@ def list_operations_and_builders() -> dict[str, Callable[..., Any]]:
 
 @cache
 def list_routes() -> dict[str, Callable[..., Any]]:
-    routers = (module.router for module in (workflows, runs, runs, runs, every_page))
+    routers = (workflows.router, runs.router, runs.schedule_router, every_page.running_router)
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     assert all(isinstance(route, ReplyRoute) for route in routes)
     return {f"{route.methods} {route.path}": inspect.unwrap(route.endpoint) for route in routes}
