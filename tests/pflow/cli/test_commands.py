@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pflow import __main__ as versions
 from tests.pflow.cli.commands import BOUND_S, RunPflow, Workplace
+from uraniborg.kernel import version as versions
 
 COMMANDS = (
     "run",

@@ -224,7 +224,9 @@ async def test_the_entries_that_connect_writes_reach_the_servers(server: ServerP
         url = urlsplit(address)
         async with connect_at_socket(unquote(url.path), token, url.fragment) as one:
             assert (await one.list_tools()).tools
-    assert entries["paper-search"]["type"] == "stdio"
+    search = entries["paper-search"]
+    assert isinstance(search, dict)
+    assert search["type"] == "stdio"
 
 
 def test_the_sockets_are_printed_at_the_start(short_folder: Path) -> None:
