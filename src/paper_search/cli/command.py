@@ -1,4 +1,4 @@
-"""`paper-search`: search, review at the terminal, export, list sources, and translate queries for other databases."""
+"""`paper-search`: search, review at the terminal, export, list sources, translate queries, and replay screenings."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paper_search.cli import search_command, session_commands
+from paper_search.cli import search_command, session_commands, simulate_command
 from paper_search.cli.session_commands import Format, JsonOrReport, Session, choose_format, export_session, open_manager
 from paper_search.errors import InvalidQuery
 from uraniborg.kernel.errors import InvalidInput
@@ -165,6 +165,7 @@ def sources(json: JsonOption = False) -> None:
 
 
 app.command()(translate)
+app.command()(simulate_command.simulate)
 app.add_typer(session_commands.app, name="sessions")
 
 

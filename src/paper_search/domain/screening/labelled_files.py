@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-import rispy
-
 from paper_search.domain.screening.replay import ScreenedPaper
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.text import plural
 
 _LABEL_COLUMNS: Final = (
     "asreview_label",
@@ -36,6 +34,7 @@ _LABELS: Final[Mapping[str, bool | None]] = {
     **dict.fromkeys(("", "na", "nan", "null", "none", "asreview_not_seen"), None),
 }
 _RIS_LABEL: Final = re.compile(r"asreview_(?:validate_)?(?:relevant|irrelevant|not_seen)", re.IGNORECASE)
+_RIS_BEGINNING: Final = re.compile(r"^TY  - ", re.MULTILINE)
 _YEAR: Final = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _HINT: Final = (
     "Give a CSV or RIS file of ASReview, or JSON lines with id, title, abstract, year, references and included."
@@ -92,7 +91,8 @@ def _read_json(text: str, name: str) -> Iterator[ScreenedPaper | None]:
             found = json.loads(line)
         except (ValueError, RecursionError):
             raise InvalidInput(f"Line {number} of '{name}' is not JSON.", hint=_HINT) from None
-        for row, record in enumerate(found if isinstance(found, list) else [found], number):
+        records = cast("list[object]", found) if isinstance(found, list) else [found]
+        for row, record in enumerate(records, number):
             if not isinstance(record, dict):
                 raise InvalidInput(f"Line {row} of '{name}' is not a JSON object.", hint=_HINT)
             yield _make_paper(cast("dict[str, object]", record), row, name)
@@ -115,13 +115,21 @@ def _read_csv(text: str, name: str) -> Iterator[ScreenedPaper | None]:
 
 
 def _read_ris(text: str, name: str) -> Iterator[ScreenedPaper | None]:
+    import rispy  # pyright: ignore[reportMissingTypeStubs] - it has none
+
     try:
-        records = cast("list[dict[str, object]]", rispy.loads(text, skip_unknown_tags=True))
+        parse = cast("Callable[..., list[dict[str, object]]]", rispy.loads)  # pyright: ignore[reportUnknownMemberType]
+        records = parse(text, skip_unknown_tags=True)
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise InvalidInput(f"'{name}' is not a RIS file: {error}.", hint=_HINT) from None
+    begun = len(_RIS_BEGINNING.findall(text))
+    if begun != len(records):
+        raise InvalidInput(
+            f"'{name}' is damaged: {begun:,} records begin with TY and {len(records):,} end with ER.", hint=_HINT
+        )
     for number, record in enumerate(records, 1):
         notes = record.get("notes")
-        labels = [_RIS_LABEL.search(str(note)) for note in (notes if isinstance(notes, list) else [])]
+        labels = map(_RIS_LABEL.search, map(str, cast("list[object]", notes) if isinstance(notes, list) else []))
         label = next((found[0].lower().replace("validate_", "") for found in labels if found), "")
         yield _make_paper({**record, "included": label}, number, name)
 
@@ -164,4 +172,4 @@ def _to_text(value: object) -> str:
         return ""
     if isinstance(value, list):
         return " ".join(map(_to_text, cast("list[object]", value)))
-    return str(value).strip()
+    return make_encodable(str(value)).strip()

@@ -80,8 +80,10 @@ class LearnedOrder:
         self._fit()
         weights = self._words.add_rows(self._spread_solution())
         columns, values = self._words.read_row(row)
-        names = [self._words.features[column] for column in columns]
-        shares = zip(names, (values * weights[columns]).tolist(), strict=True)
+        shares = [
+            (self._words.features[int(column)], float(share))
+            for column, share in zip(columns, values * weights[columns], strict=True)
+        ]
         best = sorted((share for share in shares if share[1] > 0), key=lambda share: (-share[1], share[0]))[:most]
         linked: tuple[int, ...] = ()
         if self._citations is not None and self.citation_weight:

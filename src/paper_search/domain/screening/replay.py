@@ -4,11 +4,14 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final, Literal, NotRequired, TypedDict, get_args
+
+import numpy as np
 
 from paper_search.domain.screening.learned_order import LearnedOrder
 from paper_search.domain.screening.sparse_rows import build_citation_rows, build_word_rows
 from paper_search.domain.screening.stop_rule import find_stop
+from uraniborg.kernel.progress_callbacks import ReportCount
 
 Order = Literal["learned", "question", "random"]
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
@@ -48,10 +51,19 @@ class ReplayReply(TypedDict):
     recall_20: float
     atd: float
     stop: StopReply
+    undecided: int
+    """Records without a label, which were left out."""
+    question: NotRequired[str]
+    plot: NotRequired[str]
 
 
-def order_by_learning(papers: Sequence[ScreenedPaper], priors: Sequence[int]) -> list[int]:
-    """Return the papers without `priors` in the order in which a learning screening presents them."""
+def order_by_learning(
+    papers: Sequence[ScreenedPaper], priors: Sequence[int], seed: int = 0, report: ReportCount | None = None
+) -> list[int]:
+    """Return the papers without `priors` in the order in which a learning screening presents them.
+
+    The seed orders papers of equal score: files often list included papers first.
+    """
     words = build_word_rows(f"{paper.title} {paper.abstract}" for paper in papers)
     has_references = any(paper.references for paper in papers)
     references = [paper.references for paper in papers]
@@ -59,18 +71,24 @@ def order_by_learning(papers: Sequence[ScreenedPaper], priors: Sequence[int]) ->
     order = LearnedOrder(words, citations)
     for row in priors:
         order.add_mark(row, included=papers[row].included)
-    undecided = [True] * len(papers)
-    for row in priors:
-        undecided[row] = False
+    undecided = np.array(order_randomly(papers, priors, seed), dtype=np.int64)
     presented: list[int] = []
-    for _ in range(len(papers) - len(priors)):
-        scores = order.score_papers()
-        scores[[row for row, is_open in enumerate(undecided) if not is_open]] = -math.inf
-        row = int(scores.argmax())
-        undecided[row] = False
+    while len(undecided):
+        position = int(order.score_papers()[undecided].argmax())
+        row = int(undecided[position])
+        undecided = np.delete(undecided, position)
         presented.append(row)
         order.add_mark(row, included=papers[row].included)
+        if report:
+            report(len(presented), len(papers) - len(priors))
     return presented
+
+
+def order_randomly(papers: Sequence[ScreenedPaper], priors: Sequence[int], seed: int) -> list[int]:
+    """Return the papers without `priors`, shuffled by the seed."""
+    rows = [row for row in range(len(papers)) if row not in priors]
+    random.Random(seed).shuffle(rows)  # noqa: S311 - repeatable, not secret
+    return rows
 
 
 def draw_priors(papers: Sequence[ScreenedPaper], seed: int) -> list[int]:
@@ -103,7 +121,12 @@ def measure_order(marks: Sequence[bool]) -> dict[str, float]:
 
 
 def summarize_replay(
-    papers: Sequence[ScreenedPaper], presented: Sequence[int], priors: Sequence[int], order: Order, seed: int
+    papers: Sequence[ScreenedPaper],
+    presented: Sequence[int],
+    priors: Sequence[int],
+    order: Order,
+    seed: int,
+    undecided: int = 0,
 ) -> ReplayReply:
     """Return the figures of the papers as they were presented."""
     marks = [papers[row].included for row in presented]
@@ -125,4 +148,5 @@ def summarize_replay(
             "share": stopped / len(marks),
             "recall": sum(marks[:stopped]) / sum(marks),
         },
+        "undecided": undecided,
     }

@@ -44,7 +44,7 @@ class SparseRows:
     def add_rows(self, row_weights: Floats) -> Floats:
         """Return the weight of each feature in the weighted sum of all rows."""
         weights = np.repeat(row_weights, np.diff(self.starts)) * self.values
-        return np.bincount(self.columns, weights=weights, minlength=len(self.features))
+        return np.bincount(self.columns, weights=weights, minlength=len(self.features)).astype(np.float64, copy=False)
 
     def compare(self, row: int) -> Floats:
         """Return the products of one row with all rows."""
