@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,7 @@ from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.typer_app import JsonOption, Quiet
 
 if TYPE_CHECKING:
-    from paper_search.domain.screening.replay import Order, ReplayReply, ScreenedPaper
+    from paper_search.domain.screening.replay import ReplayReply, ScreenedPaper
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or RIS file of ASReview, or JSON lines.")]
 OrderOption = Annotated[str, typer.Option("--order", metavar="NAME", help="learned, question or random.")]
@@ -63,7 +63,7 @@ def simulate(
     if order not in ORDERS:
         allowed = ", ".join(ORDERS)
         raise InvalidInput(f"There is no order '{order[:40]}'.", hint=f"Use one of: {allowed}.", allowed=[*ORDERS])
-    chosen = cast("Order", order)
+    chosen = order
     if question is not None and chosen != "question":
         raise InvalidInput(f"The order {chosen} uses no question.", hint="Add --order question.")
     check_output(plot)

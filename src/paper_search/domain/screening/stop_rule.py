@@ -17,6 +17,8 @@ from paper_search.domain.screening.sparse_rows import Floats
 
 CONFIDENCE: Final = 0.95
 TARGET_RECALL: Final = 0.95
+_ROUNDING: Final = 1e-9
+"""A probability that is below the limit by less than this is not below it: it may be equal to it."""
 
 
 @dataclass(slots=True)
@@ -66,7 +68,7 @@ class RecallBound:
         if relevant - self.included > unseen:
             return True
         return any(
-            self._sum_probabilities(start, self.included - before, relevant - before) < 1 - self.confidence
+            self._sum_probabilities(start, self.included - before, relevant - before) < 1 - self.confidence - _ROUNDING
             for before, start in enumerate(self._part_starts)
         )
 
