@@ -114,7 +114,7 @@ def _choose_question(question: str | None, included: "ScreenedPaper") -> str:
 
 
 def _rank(papers: "Sequence[ScreenedPaper]", priors: Sequence[int], question: str) -> list[int]:
-    from paper_search.domain.screening.question_order import order_by_question
+    from paper_search.domain.screening.replay import order_by_question
     from paper_search.skills.intent_parser import IntentParser
     from uraniborg.kernel.clock import SystemClock
 

@@ -8,9 +8,11 @@ from typing import Final, Literal, NotRequired, TypedDict, get_args
 
 import numpy as np
 
+from paper_search.domain.relevance.scores import score_papers
 from paper_search.domain.screening.learned_order import LearnedOrder
 from paper_search.domain.screening.sparse_rows import build_citation_rows, build_word_rows
 from paper_search.domain.screening.stop_rule import find_stop
+from paper_search.models import ParsedIntent, RawPaper, RelevanceHints
 from uraniborg.kernel.progress_callbacks import ReportCount
 
 Order = Literal["learned", "question", "random"]
@@ -150,3 +152,22 @@ def summarize_replay(
         },
         "undecided": undecided,
     }
+
+
+def order_by_question(
+    papers: Sequence[ScreenedPaper], priors: Sequence[int], intent: ParsedIntent, this_year: int
+) -> list[int]:
+    """Return the papers without `priors`, the best matches of the intent first.
+
+    Papers count as recent by the newest of them, or by `this_year` if none has a year, so that a replay of an old
+    review is the same in every year.
+    """
+    records = [
+        RawPaper(
+            id=f"{row:09}", source="screening", title=paper.title, abstract=paper.abstract or None, year=paper.year
+        )
+        for row, paper in enumerate(papers)
+    ]
+    newest = max((paper.year for paper in papers if paper.year), default=this_year)
+    scored = score_papers(records, intent, RelevanceHints(), newest)
+    return sorted((row for row in range(len(papers)) if row not in priors), key=lambda row: scored[row].sort_key)

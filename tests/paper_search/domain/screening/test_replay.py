@@ -12,12 +12,12 @@ from paper_search.domain.field_profiles import get_domain
 from paper_search.domain.intent.intent_reader import read_intent
 from paper_search.domain.intent.vocabulary import Vocabulary
 from paper_search.domain.screening.labelled_files import read_labelled_file
-from paper_search.domain.screening.question_order import order_by_question
 from paper_search.domain.screening.replay import (
     ScreenedPaper,
     draw_priors,
     measure_order,
     order_by_learning,
+    order_by_question,
     order_randomly,
     summarize_replay,
 )
