@@ -69,7 +69,7 @@ function JobForm(props: { universe: string; version: number | undefined; onStart
         days: Number(days),
         ...(kind === "nbody" && hasRelativity ? { relativity: true } : {}),
         ...(props.version === undefined ? {} : { version: props.version }),
-      } as never,
+      },
     });
     props.onStarted();
   }

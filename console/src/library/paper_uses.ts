@@ -22,7 +22,7 @@ export function groupByFields(uses: readonly BodyUse[]): [string, string[]][] {
   return [...groups];
 }
 
-const LABELS = universeTexts.universe.fields as Record<string, string>;
+const LABELS: Record<string, string> = universeTexts.universe.fields;
 
 /** Return a field of a body within a sentence: all elements of an orbit are its orbit, and units are left out. */
 function summarizeField(field: string): string {

@@ -65,8 +65,8 @@ export function readNodeChange(change: Change): NodeState | undefined {
 
 /** Return a state with the time at which its node began: a batch announces its progress again and again. */
 export function keepStart(before: NodeState | undefined, state: NodeState): NodeState {
-  const isProgress = before?.status === "running" && state.status === "running" && before.startedAt !== undefined;
-  return isProgress ? { ...state, startedAt: before.startedAt as string } : state;
+  if (before?.status !== "running" || state.status !== "running" || before.startedAt === undefined) return state;
+  return { ...state, startedAt: before.startedAt };
 }
 
 /** Return the states of nodes, with the answer to the question of the run for the node that asked it. */

@@ -22,7 +22,7 @@ export function ValueView({ value }: { value: unknown }) {
         <div key={name}>
           <dt dir="auto">{name}</dt>
           <dd>
-            <PlainValue value={one as unknown} />
+            <PlainValue value={one} />
           </dd>
         </div>
       ))}
@@ -52,7 +52,6 @@ function PlainValue({ value }: { value: unknown }) {
 
 /** Return the size of a value that is not stored because it is too large. */
 export function readSize(value: unknown): number | undefined {
-  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "bytes") return undefined;
-  const { bytes } = value as { bytes: unknown };
-  return typeof bytes === "number" ? bytes : undefined;
+  if (typeof value !== "object" || value === null || !("bytes" in value)) return undefined;
+  return Object.keys(value).join() === "bytes" && typeof value.bytes === "number" ? value.bytes : undefined;
 }

@@ -21,7 +21,7 @@ const ANSWER_TONES: Record<SourceHealth["status"], Tone | "hollow"> = {
 
 /** Return the word and the colour of the state of a search. */
 export function describePhase(search: SearchSummary): { word: string; tone: Tone } {
-  const kinds = searchTexts.searches.kinds as Record<string, string>;
+  const kinds: Record<string, string> = searchTexts.searches.kinds;
   const word = search.checkpoint_kind && search.phase === "waiting" ? kinds[search.checkpoint_kind] : undefined;
   return { word: word ?? searchTexts.searches.phases[search.phase], tone: PHASE_TONES[search.phase] };
 }

@@ -105,7 +105,7 @@ function SettingForm(props: { facts: SettingFacts; onSaved: () => void; onCancel
       }
     >
       {isSwitch ? (
-        <Select label={label} value={text as "true" | "false"} choices={SWITCH} onChange={setText} />
+        <Select label={label} value={text} choices={SWITCH} onChange={setText} />
       ) : (
         <TextField label={label} value={text} onInput={setText} isMono autoFocus />
       )}

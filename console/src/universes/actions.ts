@@ -32,6 +32,6 @@ export function branchAt(universe: string, version: number): Promise<boolean> {
       query: { return: "record" },
       body: { version },
     });
-    navigate(formatPath("/universes/{id}", { id: (made as unknown as { id: string }).id }));
+    navigate(formatPath("/universes/{id}", { id: made.id }));
   });
 }

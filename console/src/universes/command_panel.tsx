@@ -35,7 +35,7 @@ export function useCommands() {
 
 /** Return all commands of the catalogue. */
 export function listCommands(list: UniverseCommandList | undefined): CommandSchema[] {
-  return (list?.categories ?? []).flatMap((category) => category.commands as unknown as CommandSchema[]);
+  return (list?.categories ?? []).flatMap((category) => category.commands);
 }
 
 /** Send a command: a form made from its schema. The log shows who sent it. */
@@ -110,11 +110,11 @@ function CommandForm(props: CommandPanelProps & { list: UniverseCommandList; onS
   }, [draft.value]);
 
   async function send(): Promise<void> {
-    const reply = (await api.post("/api/universes/{universe_id}/commands", {
+    const reply = await api.post("/api/universes/{universe_id}/commands", {
       path: { universe_id: universe },
       query: { return: "events" },
       body: makeCommand(type, fields, given) as never,
-    })) as { version?: number; warnings?: string[] };
+    });
     showToast(texts.sent(type, reply.version ?? 0));
     props.onSent(reply.warnings ?? []);
   }
@@ -132,7 +132,7 @@ function CommandForm(props: CommandPanelProps & { list: UniverseCommandList; onS
         >
           {list.categories.map((category) => (
             <optgroup key={category.slug} label={category.name}>
-              {(category.commands as unknown as CommandSchema[]).map((one) => (
+              {category.commands.map((one) => (
                 <option key={one.type} value={one.type}>
                   {one.type}
                 </option>

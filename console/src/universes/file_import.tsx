@@ -26,16 +26,16 @@ export async function importFiles(files: readonly File[], name: string, isEach: 
   const state = readExportedState(content);
   if (state) {
     const body = { name: name || files[0]?.name || texts.emptyName, state: state as never };
-    const made = (await api.post("/api/universes", { body })) as { id: string };
+    const made = await api.post("/api/universes", { body });
     return { universes: [{ id: made.id, name }], skipped: [], skippedCount: 0, notes: [] };
   }
-  const reply = (await api.post("/api/universes/import", {
+  const reply = await api.post("/api/universes/import", {
     body: {
       content: content.length === 1 ? (content[0] ?? "") : [...content],
       ...(isEach ? { each: true } : {}),
       ...(name ? { name } : {}),
     },
-  })) as { universes?: { id: string; name: string }[]; import?: Partial<Imported> };
+  });
   const { skipped = [], skippedCount = 0, notes = [] } = reply.import ?? {};
   return { universes: reply.universes ?? [], skipped, skippedCount, notes };
 }

@@ -46,7 +46,7 @@ export function SidePanel(props: SidePanelProps) {
     async (signal) => {
       const path = { universe_id: universe };
       const reply = await api.get("/api/universes/{universe_id}", { path, query: { ids: ["-"] }, signal });
-      return reply as unknown as { name: string; version: number };
+      return reply;
     },
     (change) => change.kind === "universe" && change.subject === universe && !change.deleted,
   );

@@ -114,7 +114,7 @@ function formatNumber(value: number): string {
   return isPlain ? String(Number(value.toPrecision(6))) : value.toExponential(4).replace(/\.?0+e/, "e");
 }
 
-const LABELS = universeTexts.universe.fields as Record<string, string>;
+const LABELS: Record<string, string> = universeTexts.universe.fields;
 
 /** Return the name of a field: in words, or as commands write it. */
 export function nameField(field: string): string {

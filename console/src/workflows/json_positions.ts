@@ -134,7 +134,7 @@ function findUnexpectedToken(text: string, message: string): number {
       JSON.parse(text.slice(0, middle));
       low = middle;
     } catch (error) {
-      if (hasUnexpectedToken(String((error as Error).message))) high = middle;
+      if (error instanceof SyntaxError && hasUnexpectedToken(error.message)) high = middle;
       else low = middle;
     }
   }

@@ -165,7 +165,7 @@ function Group({ title, empty, items, isDraft = false }: GroupProps) {
                 {isDraft && <Tag>{texts.draft}</Tag>}
                 <span dir="auto">{describeInputs(one.inputs)}</span>
                 <span dir="auto">{commonTexts.actors.writtenBy(describeActor(one.actor))}</span>
-                {"execution_count" in one && <span>{texts.runCount(one.execution_count as number)}</span>}
+                {"execution_count" in one && <span>{texts.runCount(one.execution_count)}</span>}
               </p>
             </li>
           ))}

@@ -51,7 +51,7 @@ export async function makeModel(source: ModelSource): Promise<Blob> {
   }
   if (rest.length) model.add(new Points(makeGeometry(rest), new MeshBasicMaterial({ color: "#b9ad98" })));
   for (const [place, body] of (source.orbits?.bodies ?? []).entries()) {
-    const parent = body.parent < 0 ? ([0, 0, 0] as Point) : find(body.parent);
+    const parent: Point = body.parent < 0 ? [0, 0, 0] : find(body.parent);
     const points = listOrbitPoints(source.orbits as OrbitAttributes, place).flatMap((point) => {
       const [x, y, z] = mirror(point);
       return [x + parent[0], y + parent[1], z + parent[2]];
