@@ -45,8 +45,6 @@ OPAQUE = {
     Measurement: "a result with its chart for notebooks; its reply is checked below",
 }
 """Types of the domain that no interface sends as they are, with the reason."""
-ENTITIES = {"ChangedEntities", "StatePartReply"}
-"""Replies with entities as the state has them."""
 FILES = {
     "export": "a file in one of several formats",
     "plot": "a picture",
@@ -83,8 +81,7 @@ def list_operations(service: type) -> list[Callable[..., Any]]:
 
 
 def list_untyped_parts(kind: Any) -> list[str]:
-    opaque = [*OPAQUE, *(getattr(replies, name) for name in ENTITIES)]
-    return list(reply_declarations.list_untyped_parts(kind, opaque=opaque))
+    return list(reply_declarations.list_untyped_parts(kind, opaque=[*OPAQUE]))
 
 
 def list_functions(module: Any) -> list[Callable[..., Any]]:

@@ -6,7 +6,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from universe.domain.command_results import Event
-from universe.domain.entities import Entity
 from universe.domain.exchange.imported_systems import ImportFacts
 from universe.domain.state import EntityKind, Plain
 from uraniborg.kernel.json_values import Json, JsonObject
@@ -127,7 +126,7 @@ class ChangedEntities(TypedDict):
 
     events: list[Event]
     version: int
-    changed: dict[EntityKind, dict[str, Entity]]
+    changed: dict[EntityKind, dict[str, JsonObject]]
     removed: dict[EntityKind, list[str]]
     time: float
     stateBytes: int
@@ -159,7 +158,7 @@ class AgentCommandReply(TypedDict):
     events: list[Event]
     version: int
     nextState: NotRequired[Plain]
-    changed: NotRequired[dict[EntityKind, dict[str, Entity]]]
+    changed: NotRequired[dict[EntityKind, dict[str, JsonObject]]]
     removed: NotRequired[dict[EntityKind, list[str]]]
     time: NotRequired[float]
     stateBytes: NotRequired[int]

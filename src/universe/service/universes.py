@@ -9,7 +9,6 @@ import orjson
 
 from universe.domain.command_parser import parse_small_command
 from universe.domain.command_results import Event
-from universe.domain.entities import Entity
 from universe.domain.provenance.citations import mark_set_by_records_imported
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
@@ -52,6 +51,7 @@ from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.store.audit_log import record_change
 from uraniborg.kernel.store.change_feed import NullPublisher, Publisher
@@ -175,7 +175,7 @@ class UniverseService:
             return UniverseView(record, version, await self._cache.rebuild_replica_at(universe_id, version))
         return UniverseView(record._replace(version=live.replica.version), live.replica.version, live.replica)
 
-    async def read_stars(self, record: UniverseRecord) -> dict[str, Entity]:
+    async def read_stars(self, record: UniverseRecord) -> dict[str, JsonObject]:
         """Return the bodies of a universe at the version of the record, and load nothing into the cache.
 
         Raise UniverseNotFound, VersionNotFound or LogDamaged.
