@@ -23,8 +23,8 @@ from pflow.service.execution import Engine
 from pflow.store.node_registry import Registry
 from pflow.store.run_log import RunLog
 from pflow.store.workflow_library import WorkflowLoader
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed, TimedChangeFeed
 from uraniborg.kernel.store.change_feed import ChangeFeed, ChangeReader, NullPublisher, Publisher
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed, TimedChangeFeed
 
 NODES: Final = 1_000
 READER: Final = """

@@ -59,15 +59,15 @@ def dump_in_parts(model: BaseModel) -> str:
 
 def _dump_if_large(value: object) -> str | None:
     """Return the JSON of a long list of models, or of a model that contains a long list; None for other values."""
-    if not _is_large(value):
+    if not _holds_long_model_list(value):
         return None
     if isinstance(value, BaseModel):
         return dump_in_parts(value)
     return f"[{','.join(item.model_dump_json() for item in cast('list[BaseModel]', value))}]"
 
 
-def _is_large(value: object) -> bool:
+def _holds_long_model_list(value: object) -> bool:
     if isinstance(value, BaseModel):
-        return any(_is_large(getattr(value, name)) for name in type(value).model_fields)
+        return any(_holds_long_model_list(getattr(value, name)) for name in type(value).model_fields)
     items = cast("list[object]", value) if isinstance(value, list) else []
     return len(items) > _MANY and isinstance(items[0], BaseModel)

@@ -39,7 +39,7 @@ def get_query_text(query: SearchQuery) -> str:
 
 
 def select_person_queries(strategy: SearchStrategy | None) -> list[SearchQuery]:
-    origins = _index_origins(strategy) if strategy else {}
+    origins = _map_part_keys_to_origins(strategy) if strategy else {}
     set_by_person = {key for key, origin in origins.items() if origin.by_person}
     return [query for query in (strategy.queries if strategy else ()) if get_query_text(query) in set_by_person]
 
@@ -59,7 +59,7 @@ def inherit_parts(last: SearchStrategy | None, proposed: SearchStrategy) -> Sear
     )
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
         filters = filters.model_copy(update=dict.fromkeys({"year_from", "year_to"} - fixed))
-    claims = {key: origin for key, origin in _index_origins(proposed).items() if key not in fixed}
+    claims = {key: origin for key, origin in _map_part_keys_to_origins(proposed).items() if key not in fixed}
     if "blocks" in fixed:  # the builder keeps a person's blocks, and adds those that feedback and papers ask for
         reason = next((origin.reason for origin in proposed.origins if origin.part == "blocks"), _OTHER_REASON)
         claims["blocks"] = PartOrigin(part="blocks", value="", inherited=False, reason=reason, by_person=True)
@@ -73,13 +73,16 @@ def add_origins(
     last: SearchStrategy | None, strategy: SearchStrategy, claims: Mapping[str, PartOrigin] | None = None
 ) -> SearchStrategy:
     """Return the strategy with its origins: unchanged parts are inherited, other parts are as claimed, or new."""
-    claimed = _index_origins(strategy) if claims is None else claims
+    claimed = _map_part_keys_to_origins(strategy) if claims is None else claims
     inherited: dict[str, PartOrigin] = {}
     removed: list[PartOrigin] = []
     if last is not None:
         values = {key: value for _, key, value in _iterate_parts(strategy)}
         same = {key for _, key, value in _iterate_parts(last) if key in values and values[key] == value}
-        earlier = {key: origin.model_copy(update={"inherited": True}) for key, origin in _index_origins(last).items()}
+        earlier = {
+            key: origin.model_copy(update={"inherited": True})
+            for key, origin in _map_part_keys_to_origins(last).items()
+        }
         asked_for = {key for key, origin in claimed.items() if origin.by_person}
         inherited = {key: origin for key, origin in earlier.items() if key in same - asked_for}
         removed = [origin.model_copy(update={"inherited": True}) for origin in last.origins if origin.part == REMOVED]
@@ -95,7 +98,7 @@ def mark_edited_parts(
     An agent decides in place of a person, and the reasons name it.
     """
     who = "an agent" if by_agent else "a person"
-    known = _index_origins(proposed)
+    known = _map_part_keys_to_origins(proposed)
     before = {key: value for _, key, value in _iterate_parts(proposed)}
     texts = [get_query_text(query) for query in edited.queries]
     proposals = [get_query_text(query) for query in proposed.queries]
@@ -175,7 +178,7 @@ def _iterate_parts(strategy: SearchStrategy) -> Iterator[tuple[str, str, Any]]:
         yield name, name, getattr(strategy.filters, name)
 
 
-def _index_origins(strategy: SearchStrategy) -> dict[str, PartOrigin]:
+def _map_part_keys_to_origins(strategy: SearchStrategy) -> dict[str, PartOrigin]:
     by_part = {origin.part: origin for origin in strategy.origins}
     return {key: by_part[part] for part, key, _ in _iterate_parts(strategy) if part in by_part}
 

@@ -24,7 +24,7 @@ from uraniborg.kernel.terminal.styled_text import (
     YELLOW,
     StyledText,
     mask_and_escape_text,
-    measure_width,
+    measure_plain_width,
 )
 
 if TYPE_CHECKING:
@@ -235,8 +235,8 @@ def _print_excerpt(page: Page, line: str, position: TextPosition, style: str) ->
     )
     margin = " " * len(str(position.line))
     page.write_line(StyledText(CYAN, f" {position.line} | "), line[start:end].replace("\t", " "))
-    mark = "^" * max(1, measure_width(marked))
-    page.write_line(StyledText(CYAN, f" {margin} | "), " " * measure_width(before), StyledText(style, mark))
+    mark = "^" * max(1, measure_plain_width(marked))
+    page.write_line(StyledText(CYAN, f" {margin} | "), " " * measure_plain_width(before), StyledText(style, mark))
 
 
 def _collect_help_lines(diagnostic: "Diagnostic") -> list[tuple[str, str]]:

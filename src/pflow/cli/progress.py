@@ -22,7 +22,7 @@ from uraniborg.kernel.terminal.styled_text import (
     cut_to_width,
     get_first_line_with_mark,
     mask_and_escape_text,
-    measure_width,
+    measure_plain_width,
 )
 
 _REDRAWN_AFTER_S: Final = 0.05
@@ -87,9 +87,9 @@ class ProgressPrinter:
             self._running.pop(node_id, None)
             took = f" {format_duration(duration_ms)}" if status in ("completed", "failed") else ""
             clean_id = _mask_and_escape_line(node_id)
-            padding = " " * (_ID_COLUMNS - measure_width(clean_id))
+            padding = " " * (_ID_COLUMNS - measure_plain_width(clean_id))
             text = f" {clean_id}{padding}  {style.word}{took}  "
-            fitted_note = self._fit_note(note, used_width=measure_width(f"  {self._get_mark(style)}{text}"))
+            fitted_note = self._fit_note(note, used_width=measure_plain_width(f"  {self._get_mark(style)}{text}"))
             self._write_line("  ", self._make_mark(style), text, StyledText(DIM, fitted_note))
             self._draw_running_line()
 

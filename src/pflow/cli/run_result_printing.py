@@ -22,7 +22,7 @@ from uraniborg.kernel.terminal.styled_text import (
     YELLOW,
     StyledText,
     mask_and_escape_text,
-    measure_width,
+    measure_plain_width,
 )
 
 _SHORT: Final = 72
@@ -127,4 +127,4 @@ def _format_value(value: Any) -> str:
     if value is None:
         return ""
     short = format_json(value)
-    return short if measure_width(short) <= _SHORT else format_json(value, indented=True)
+    return short if measure_plain_width(short) <= _SHORT else format_json(value, indented=True)

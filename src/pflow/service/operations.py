@@ -289,7 +289,7 @@ class Service:
         """Yield the engine of one run, and remove the long outputs of old runs afterwards."""
         from pflow.service.execution import Engine
         from pflow.store.run_recorder import remove_old_spools
-        from uraniborg.kernel.store.queued_change_feed import TimedChangeFeed
+        from uraniborg.kernel.store.batched_change_feed import TimedChangeFeed
 
         with closing(TimedChangeFeed()) as feed:
             yield Engine(

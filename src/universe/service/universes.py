@@ -54,8 +54,8 @@ from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.change_feed import NullPublisher, Publisher
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 _ATTEMPTS: Final = 20
 

@@ -49,7 +49,7 @@ def walk_values(path: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any
         yield path, one, other
 
 
-def is_close(one: Any, other: Any, tolerance: float) -> bool:
+def is_equal_or_close_number(one: Any, other: Any, tolerance: float) -> bool:
     if is_number(one) and is_number(other):
         return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance if tolerance == CHANGE else ROUNDING)
     return type(one) is type(other) and one == other

@@ -19,7 +19,7 @@ from uraniborg.bundle.file_checks import (
     ERROR_RATIO,
     ROUNDING,
     is_about_same_error,
-    is_close,
+    is_equal_or_close_number,
     is_number,
     shorten,
     walk_values,
@@ -109,7 +109,7 @@ def _compare_others(stored: RunReply, computed: RunReply) -> Iterator[str]:
 def _is_close_or_printed(path: str, one: Any, other: Any, tolerance: float) -> bool:
     if path.rpartition(".")[2] in ("centre", "halfRange") and is_number(one) and is_number(other):
         return abs(one - other) <= _PRINTED + 360 * tolerance
-    return is_close(one, other, tolerance)
+    return is_equal_or_close_number(one, other, tolerance)
 
 
 def _compare_noise(path: str, stored: RunReply, computed: RunReply) -> Iterator[Check]:
@@ -125,7 +125,7 @@ def _compare_chaos(path: str, stored: ChaosFacts, computed: ChaosFacts) -> Itera
     for name, allowed in _CHAOS_LIMITS.items():
         one, other = stored[name], computed[name]
         if is_number(one) and is_number(other) and other / 2 <= one <= 2 * other and abs(one - other) <= allowed:
-            if not is_close(one, other, _MEGNO_ROUNDING):
+            if not is_equal_or_close_number(one, other, _MEGNO_ROUNDING):
                 yield make_statement(path, f"chaos.{name}: {one:.4g}, repeated {other:.4g}, as rounding decides")
         elif one is not other:
             yield Check(path, "differs", f"chaos.{name} is {shorten(one)}, repeated {shorten(other)}")
@@ -136,7 +136,7 @@ def _compare_chaos(path: str, stored: ChaosFacts, computed: ChaosFacts) -> Itera
 def _compare_steps(path: str, stored: RunReply, computed: RunReply) -> Iterator[Check]:
     for name, ratio in _STEPS.items():
         one, other = stored[name], computed[name]
-        if is_close(one, other, CLOSE):
+        if is_equal_or_close_number(one, other, CLOSE):
             continue
         if is_number(one) and is_number(other) and other / ratio <= one <= other * ratio:
             yield make_statement(path, f"{name} is {one:.6g}, repeated {other:.6g}, as rounding decides")
@@ -291,7 +291,7 @@ def _is_close_measurement(where: str, one: Any, other: Any) -> bool:
     """Return True for values that differ by rounding alone, which depends on what they are."""
     name = where.rstrip(".0123456789").rpartition(".")[2]
     if not is_number(one) or not is_number(other):
-        return is_close(one, other, CHANGE)
+        return is_equal_or_close_number(one, other, CHANGE)
     if name.startswith("error"):
         return abs(one - other) <= CLOSE or is_about_same_error(one, other)
     return math.isclose(one, other, rel_tol=0 if name in _TIMES else CHANGE, abs_tol=_ABSOLUTE.get(name, ROUNDING))

@@ -16,10 +16,10 @@ from uraniborg.bundle.writer import write_bundle
 from uraniborg.connect.server_entries import format_program
 from uraniborg.kernel.bibliography.names import cite_paper
 from uraniborg.kernel.language.messages import plural
-from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.folder import SHELF, StoryFolder
 from uraniborg.story.nbody_steps import StoredRun, draw_comparison, read_runs
 from uraniborg.story.replies import DoneStep
+from uraniborg.story.resonance_verdicts import format_multiple
 from uraniborg.story.results import ExportResult, Results, StepInputs, StoryComparisonFacts
 from uraniborg.story.steps import DeclaredStep, Description, StepContext, format_question
 from uraniborg.story.universe_steps import format_mass_line

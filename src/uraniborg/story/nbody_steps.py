@@ -29,8 +29,8 @@ from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.progress_callbacks import ReportFraction
 from uraniborg.kernel.store.files import make_folder, write_atomic
 from uraniborg.part_services import open_jobs
-from uraniborg.story.comparison_answers import answer_question, format_multiple, format_span
 from uraniborg.story.folder import StoryFolder
+from uraniborg.story.resonance_verdicts import answer_question, format_multiple, format_span
 from uraniborg.story.results import (
     BreakResult,
     CompareResult,

@@ -16,7 +16,7 @@ from universe.domain.provenance.bibliography import Status as ValueStatus
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.shared_fields import ActorFields
 from uraniborg.kernel.store.inbox import State
-from uraniborg.story.comparison_answers import Verdict
+from uraniborg.story.resonance_verdicts import Verdict
 
 
 class StepInputs(TypedDict):

@@ -12,9 +12,9 @@ from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.processes.worker_dialogue import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.kernel.progress_callbacks import ReportFraction
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.change_feed import ChangeFeed
 from uraniborg.kernel.store.files import Lease, make_private_folder
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 from uraniborg.story.errors import StepNotFound, StepRunning
 from uraniborg.story.folder import StoryFolder
 

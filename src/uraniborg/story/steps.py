@@ -8,8 +8,8 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.progress_callbacks import ReportFraction
-from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.folder import StoryFolder
+from uraniborg.story.resonance_verdicts import format_multiple
 from uraniborg.story.results import Results, StepRecord, StepResult
 
 if TYPE_CHECKING:

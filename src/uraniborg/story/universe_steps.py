@@ -15,8 +15,8 @@ from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.language.messages import plural
 from uraniborg.part_services import open_universes
-from uraniborg.story.comparison_answers import format_multiple
 from uraniborg.story.errors import START_OVER
+from uraniborg.story.resonance_verdicts import format_multiple
 from uraniborg.story.results import (
     BodyMass,
     BranchResult,

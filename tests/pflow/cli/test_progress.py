@@ -15,7 +15,7 @@ from pflow.domain.run_events import ProgressOutput
 from tests.requirements import requirement
 from uraniborg.kernel.language.messages import format_duration
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.terminal.styled_text import measure_width
+from uraniborg.kernel.terminal.styled_text import measure_plain_width
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -139,7 +139,7 @@ def test_a_note_is_printed_in_one_line_that_fits_the_terminal(monkeypatch: pytes
         (line,) = ESCAPE.sub("", stream.getvalue()).splitlines()
         assert line.startswith("  ✗ save                failed 12 ms  so much so much")
         assert line.endswith("…")
-        assert measure_width(line) == 60 or isinstance(stream, File)
+        assert measure_plain_width(line) == 60 or isinstance(stream, File)
 
 
 def test_the_workflow_is_named_as_on_the_command_line() -> None:
@@ -196,7 +196,7 @@ def test_the_live_line_never_wraps(message: str) -> None:
     ProgressPrinter(terminal).on_node_started(message, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
-    assert 36 <= measure_width(line) <= 39
+    assert 36 <= measure_plain_width(line) <= 39
 
 
 def test_a_terminal_without_a_width_is_assumed_to_have_eighty_columns(
@@ -216,7 +216,7 @@ def test_names_of_any_script_stand_in_one_column() -> None:
     output = ProgressPrinter(file)
     for name in ("fetch", "日本語", "e\u0301e\u0301"):
         output.on_node_finished(name, "completed", 1)
-    places = [measure_width(line.partition("done")[0]) for line in file.getvalue().splitlines()]
+    places = [measure_plain_width(line.partition("done")[0]) for line in file.getvalue().splitlines()]
     assert len(set(places)) == 1
 
 

@@ -12,7 +12,7 @@ from pflow.store.run_log import RunLog
 from pflow.store.run_log_rows import NodeRow
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
 from tests.requirements import requirement
-from uraniborg.kernel.terminal.styled_text import measure_width
+from uraniborg.kernel.terminal.styled_text import measure_plain_width
 
 HOSTILE: Final = "Hven\n✓ forged\r\x1b]0;owned\x07\x1b[31m"
 
@@ -260,7 +260,7 @@ def test_every_page_fits_its_width_and_shows_no_escaped_line_breaks(
     done = run_pflow(*command)
     lines = [line for line in done.out.splitlines() if not line.startswith(("error: ", "hint: "))]
     assert done.code == 0
-    assert [line for line in lines if measure_width(line) > width] == []
+    assert [line for line in lines if measure_plain_width(line) > width] == []
     assert "\\n" not in done.out
     if command in (("history",), ("show",), ("describe", "wordy")):
         assert "The command ended" in done.out

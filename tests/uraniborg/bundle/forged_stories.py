@@ -10,7 +10,7 @@ from tests.uraniborg.bundle.forged_universes import BASE, MASS, write_log
 from tests.uraniborg.bundle.forging import edit_json, replace, tell_edits, tell_replacements, tells
 from universe.domain.names_and_numbers import shorten_names
 from universe.domain.nbody.analysis import compare_run_analyses
-from uraniborg.story.comparison_answers import answer_question
+from uraniborg.story.resonance_verdicts import answer_question
 
 COMPARISON: Final = "comparisons/h-times-50.json"
 

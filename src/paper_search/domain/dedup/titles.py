@@ -119,12 +119,12 @@ class TitleDifference:
     @property
     def has_distinctive_word(self) -> bool:
         """True if a single word means another paper: a number, a letter, "erratum"."""
-        return any(map(_is_distinctive_word, self.left)) or any(map(_is_distinctive_word, self.right))
+        return any(map(_separates_works, self.left)) or any(map(_separates_works, self.right))
 
     @property
     def is_contradictory(self) -> bool:
         """True if each title has a number, letter or notice that the other lacks."""
-        return any(map(_is_distinctive_word, self.left)) and any(map(_is_distinctive_word, self.right))
+        return any(map(_separates_works, self.left)) and any(map(_separates_works, self.right))
 
 
 def parse_title(text: str) -> Title:
@@ -158,7 +158,7 @@ def _count_content_words(words: Iterable[str]) -> int:
     return sum(word not in FUNCTION_WORDS for word in words)
 
 
-def _is_distinctive_word(word: str) -> bool:
+def _separates_works(word: str) -> bool:
     if len(word) == 1 or word in NOTICE_WORDS or word in INVERTING_WORDS or word in FROM_ROMAN:
         return True
     return any(character.isdigit() or character == "#" for character in word)

@@ -7,7 +7,8 @@ from typing import Final, TypedDict
 
 from paper_search.domain.strategies.findings import Correction, ProblemFields, QueryProblem, correct_query
 from paper_search.domain.strategies.lint_groups import QueryItem, check_exclusions, check_groups
-from paper_search.domain.strategies.lint_words import (
+from paper_search.domain.strategies.other_syntax import find_other_syntax
+from paper_search.domain.strategies.quote_and_tag_checks import (
     check_curly_quotes,
     check_plain_tags,
     check_plain_words,
@@ -15,7 +16,6 @@ from paper_search.domain.strategies.lint_words import (
     check_strategy_tags,
     check_strategy_words,
 )
-from paper_search.domain.strategies.other_syntax import find_other_syntax
 from paper_search.domain.strategies.strategy_parser import ParsedLine, is_strategy, read_strategy
 from paper_search.domain.strategies.tokens import (
     MAX_STRATEGY_CHARS,

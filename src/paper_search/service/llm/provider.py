@@ -214,8 +214,8 @@ class ModelTransport:
             else:
                 answer = await self._model.complete_json(prompt["system"], prompt["user"], json.loads(prompt["schema"]))
         except LLMError as error:
-            return _make_response({"failed": error.code, "message": error.message})
-        return _make_response({"answer": make_all_encodable(answer)})
+            return _encode_as_http_response({"failed": error.code, "message": error.message})
+        return _encode_as_http_response({"answer": make_all_encodable(answer)})
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -243,5 +243,5 @@ class TransportedModel:
         raise _FAILURES.get(reply["failed"], LLMError)(reply["message"])
 
 
-def _make_response(reply: JsonObject) -> Response:
+def _encode_as_http_response(reply: JsonObject) -> Response:
     return Response(200, json.dumps(reply, ensure_ascii=False).encode())

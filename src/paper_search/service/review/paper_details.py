@@ -10,6 +10,7 @@ from paper_search.domain.query.filters import is_year_unknown_kept
 from paper_search.editorial_notices import EditorialNotice, build_notice_fields
 from paper_search.errors import SessionInterrupted
 from paper_search.models import Paper, PaperCollection, RawPaper, SearchQuery, Work
+from paper_search.service.review.matched_text import TermMatcher, build_text_tree
 from paper_search.service.review.review_replies import (
     ExclusionOfPaper,
     FieldAlternative,
@@ -19,7 +20,6 @@ from paper_search.service.review.review_replies import (
     Provenance,
 )
 from paper_search.service.review.reviewer_view import ReviewerView
-from paper_search.service.review.text_trees import TermMatcher, build_text_tree
 from paper_search.store.session_files import SessionStore, read_step
 from paper_search.workflow.skill_interfaces import SearchOutcome
 from uraniborg.kernel.bibliography.names import format_short_authors

@@ -60,9 +60,9 @@ from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.change_feed import Publisher
 from uraniborg.kernel.store.inbox import Inbox, InboxPort
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.sqlite import DatabaseUnusable
 
 MAX_LISTED_SESSIONS: Final = 50

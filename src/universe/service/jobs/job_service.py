@@ -23,9 +23,9 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.language.messages import find_nearest_ids
 from uraniborg.kernel.store.audit_log import record_change
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.store.files import Lease
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 FEED_KIND: Final = "nbody-job"
 MAX_RUNNING: Final = 2

@@ -17,9 +17,9 @@ from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.processes.worker_dialogue import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.shared_fields import ActorFields, ChangeFields
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.change_feed import Publisher
 from uraniborg.kernel.store.files import make_private_folder, write_atomic
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 if TYPE_CHECKING:
     from uraniborg.console.workers.shelf_worker import ShelfProgress, ShelfReport, ShelfRequest

@@ -322,13 +322,13 @@ def _compute_span(kind: str, phrase: Phrase, today: date) -> Bounds:
             start = _find_start_of_age(phrase, today, is_current=kind == "this")
             return {"older": (None, start - 1), "aged": (None, start)}.get(kind, (start, None))
         case _:
-            first, last = _find_named_span(phrase, today)
+            first, last = _find_year_or_decade_span(phrase, today)
             after = None if last is None else last + 1
             spans = {"since": (first, None), "after": (after, None), "until": (None, last), "before": (None, first - 1)}
             return spans.get(kind, (first, last))
 
 
-def _find_named_span(phrase: Phrase, today: date) -> tuple[int, int | None]:
+def _find_year_or_decade_span(phrase: Phrase, today: date) -> tuple[int, int | None]:
     """Return the first and the last year of a named year or decade; None for an end in the future."""
     if decade := phrase.get_group("decade", "spelled"):
         named = get_decades().get(decade.casefold())

@@ -17,8 +17,8 @@ from typing_extensions import TypedDict
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.shared_fields import ChangeFields
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed
 from uraniborg.kernel.store.change_feed import Announcement, ChangeFeed, create_feed, list_segment_paths
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed
 
 CALL: Final = "call"
 FOLDER: Final = "calls"

@@ -15,7 +15,7 @@ from uraniborg.kernel.terminal.styled_text import (
     cut_to_width,
     get_first_line_with_mark,
     join_pieces,
-    measure_width,
+    measure_plain_width,
     slice_pieces,
     split_lines,
     wrap_pieces,
@@ -53,7 +53,7 @@ def lay_out_table(
     """
     cells = [*_make_heading_rows(headings), *([_make_cell(piece, last_cell) for piece in row] for row in rows)]
     count = max(map(len, cells), default=0)
-    widths = [max(measure_width(row[at].text) for row in cells if len(row) > at) for at in range(count)]
+    widths = [max(measure_plain_width(row[at].text) for row in cells if len(row) > at) for at in range(count)]
     right = {at % count for at in right_aligned} if count else set[int]()
     if columns is not None and widths:
         widths = _fit_widths(widths, columns - indent, last_cell)
@@ -101,7 +101,7 @@ def _make_cell(piece: Piece, last_cell: LastCell) -> StyledText:
 def _align(style: str, texts: Sequence[str], width: int, *, is_right: bool) -> Line:
     """Return the text, of which there may be none, with the spaces that fill its column."""
     text = "".join(texts)
-    padding = " " * (width - measure_width(text))
+    padding = " " * (width - measure_plain_width(text))
     return [StyledText(style, padding + text)] if is_right else [StyledText(style, text), StyledText("", padding)]
 
 
@@ -109,8 +109,8 @@ def _split_last_cell(
     text: str, start: int, columns: int | None, indent: int, last_cell: LastCell
 ) -> tuple[list[str], list[str]]:
     """Return the lines of the last cell, which gets the remaining columns: those beside the others, and those below."""
-    room = measure_width(text) if columns is None else max(1, columns - start)
-    if columns is None or measure_width(text) <= room or last_cell == "cut":
+    room = measure_plain_width(text) if columns is None else max(1, columns - start)
+    if columns is None or measure_plain_width(text) <= room or last_cell == "cut":
         return [cut_to_width(text, room)], []
     if last_cell == "wrapped" and room >= LEAST_COLUMNS:
         return wrap_words(text, room), []
@@ -152,7 +152,7 @@ def lay_out_tree(root: Branch, columns: int | None) -> Iterator[Line]:
         branch, start, indent = waiting.pop()
         stem = indent + ("│   " if branch.branches else "    ")
         pieces = clean_pieces(branch.pieces)
-        whole = measure_width(join_pieces(pieces))
+        whole = measure_plain_width(join_pieces(pieces))
         rooms = [whole if columns is None else max(LEAST_COLUMNS, columns - len(edge)) for edge in (indent, stem)]
         for number, line in enumerate(wrap_pieces(pieces, *rooms, cuts_words=True)):
             yield [StyledText("", stem if number else start), *line]
@@ -244,12 +244,12 @@ class Page:
     ) -> None:
         """Write the text in lines of this width, or unwrapped for None; each line keeps its own indentation."""
         (start,) = clean_pieces(pieces[:1] if len(pieces) > 1 else [""])
-        used = measure_width(start.text)
+        used = measure_plain_width(start.text)
         hanging = used if hanging is None else hanging
         for line in split_lines(clean_pieces(pieces[1:] or pieces, keep_chars=keep_chars)):
             text = join_pieces(line)
             spaces = len(text) - len(text.lstrip(" "))
-            is_cut = width is not None and used + measure_width(text) > width
+            is_cut = width is not None and used + measure_plain_width(text) > width
             edge = StyledText("", " " * (min(spaces, _DEEPEST) if is_cut else spaces))
             body = slice_pieces(line, spaces, len(text))
             rooms = (max(LEAST_COLUMNS, width - len(edge.text) - taken) for taken in (used, hanging)) if width else ()

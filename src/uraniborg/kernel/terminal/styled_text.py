@@ -68,7 +68,7 @@ def split_lines(pieces: Sequence[StyledText]) -> Iterator[list[StyledText]]:
         start += len(line) + 1
 
 
-def measure_width(text: str) -> int:
+def measure_plain_width(text: str) -> int:
     """Return the number of columns that a text takes on a terminal."""
     return len(text) if text.isascii() else sum(map(_measure_char, text))
 
@@ -83,9 +83,9 @@ def _measure_char(char: str) -> int:
 
 def cut_to_width(text: str, max_width: int, mark: str = "…") -> str:
     """Return the text, cut to this width with a mark at its end if it is too long."""
-    if measure_width(text) <= max_width:
+    if measure_plain_width(text) <= max_width:
         return text
-    left = max_width - measure_width(mark)
+    left = max_width - measure_plain_width(mark)
     for index, char in enumerate(text):
         left -= _measure_char(char)
         if left < 0:
@@ -122,13 +122,13 @@ def _find_lines(text: str, room: int, width: int, *, cuts_words: bool) -> list[t
     start = end = -1
     for word in _WORD.finditer(text):
         if start >= 0:
-            if measure_width(text[start : word.end()]) <= room:
+            if measure_plain_width(text[start : word.end()]) <= room:
                 end = word.end()
                 continue
             lines.append((start, end))
             room = width
         start, end = word.span()
-        while cuts_words and measure_width(text[start:end]) > room:
+        while cuts_words and measure_plain_width(text[start:end]) > room:
             cut = start + (len(cut_to_width(text[start:end], room, "")) or 1)
             lines.append((start, cut))
             start, room = cut, width

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uraniborg.kernel.store import change_feed
+from uraniborg.kernel.store.batched_change_feed import QueuedChangeFeed, TimedChangeFeed
 from uraniborg.kernel.store.change_feed import MAX_LINE_BYTES, RESET, Change, ChangeFeed, ChangeReader
-from uraniborg.kernel.store.queued_change_feed import QueuedChangeFeed, TimedChangeFeed
 
 _COUNT = 400
 """The number of changes that each writer publishes: together they fit into the segments that are kept."""

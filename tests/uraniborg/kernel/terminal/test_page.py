@@ -19,7 +19,7 @@ from uraniborg.kernel.terminal.styled_text import (
     get_first_line_with_mark,
     make_color_style,
     mask_and_escape_text,
-    measure_width,
+    measure_plain_width,
     wrap_words,
 )
 
@@ -156,15 +156,15 @@ def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
 
 @given(st.text(), st.integers(1, 30))
 def test_cut_text_fits(text: str, most: int) -> None:
-    assert measure_width(cut_to_width(text, most)) <= max(most, 1)
-    if measure_width(text) <= most:
+    assert measure_plain_width(cut_to_width(text, most)) <= max(most, 1)
+    if measure_plain_width(text) <= most:
         assert cut_to_width(text, most) == text
 
 
 @given(st.text(), st.integers(2, 30))
 def test_wrapped_text_fits_and_loses_no_letter(text: str, most: int) -> None:
     lines = wrap_words(text, most)
-    assert all(measure_width(line) <= most for line in lines)
+    assert all(measure_plain_width(line) <= most for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
@@ -272,7 +272,7 @@ def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: LastCell) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "50")
         Page(out).write_table(rows, last_cell=last)
-    assert all(measure_width(line) <= 50 for line in out.getvalue().split("\n"))
+    assert all(measure_plain_width(line) <= 50 for line in out.getvalue().split("\n"))
 
 
 def test_a_secret_of_several_lines_is_masked_before_its_first_is_shown() -> None:

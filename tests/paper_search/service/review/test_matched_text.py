@@ -3,7 +3,7 @@
 import pytest
 
 from paper_search.models import SearchQuery
-from paper_search.service.review.text_trees import TermMatcher, build_text_tree
+from paper_search.service.review.matched_text import TermMatcher, build_text_tree
 
 
 def make_matcher(*queries: str) -> TermMatcher:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from universe.domain.nbody.analysis import compare_run_analyses
-from uraniborg.story.comparison_answers import ComparisonAnswer, answer_question, format_span
+from uraniborg.story.resonance_verdicts import ComparisonAnswer, answer_question, format_span
 from uraniborg.story.steps import format_question
 
 RUNS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
