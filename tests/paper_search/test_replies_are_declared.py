@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 import paper_search
 from paper_search import mcp_server
+from paper_search.domain.screening.sparse_rows import Floats, Ints
 from paper_search.models import RawPaper
 from paper_search.service import search_replies, session_replies
 from paper_search.service.review import review_replies
@@ -44,6 +45,7 @@ OPAQUE: Final = {
     CalledSourceReply: "papers as another program returned them, each of which is read as a RawPaper",
     StoredAnswer: "the body of an answer of any kind, which is read as that of a source",
     Form: "a form of the protocol, which the tests of the kernel look at",
+    **dict.fromkeys((Floats, Ints), "arrays of numpy, whose shape has no type; no reply holds one"),
     **dict.fromkeys((InboxEntry, InboxDecision), "an entry of the inbox, which the tests of the kernel look at"),
     **dict.fromkeys((Decision, CheckedDecision), "revised_data is what a caller decided, which is checked once"),
 }

@@ -71,7 +71,7 @@ def test_each_prediction_is_that_of_a_fit_without_the_paper() -> None:
     matrix = compare_all(words) + 1
     marks = np.array([1.0, -1, -1, 1, -1] * 3)
     penalties = 1 / (2 * 0.11 * weigh(marks))
-    predicted = learned_order._predict_each(matrix, penalties, marks)
+    predicted = learned_order._predict_each(matrix, penalties, marks)  # pyright: ignore[reportPrivateUsage]
     for row in range(15):
         others = [other for other in range(15) if other != row]
         solution = np.linalg.solve(matrix[np.ix_(others, others)] + np.diag(penalties[others]), marks[others])
@@ -91,7 +91,8 @@ def test_each_prediction_is_that_of_a_fit_without_the_paper() -> None:
 def test_separation_is_the_share_of_pairs_in_order_and_ties_count_half(
     scores: list[float], marks: list[float], share: float
 ) -> None:
-    measured = learned_order._measure_separation(np.array(scores, dtype=float), np.array(marks, dtype=float))
+    measure = learned_order._measure_separation  # pyright: ignore[reportPrivateUsage]
+    measured = measure(np.array(scores, dtype=float), np.array(marks, dtype=float))
     assert measured == pytest.approx(share)
 
 

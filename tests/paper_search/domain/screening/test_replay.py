@@ -90,7 +90,7 @@ def test_a_learned_order_presents_papers_like_the_included_ones_first() -> None:
 @pytest.mark.parametrize("text", ["the same text", ""])
 def test_equal_papers_are_not_presented_in_the_order_of_the_file(text: str) -> None:
     papers = make_papers([row < 20 for row in range(40)], [text] * 40)
-    losses = []
+    losses: list[float] = []
     for seed in range(4):
         priors = draw_priors(papers, seed)
         losses.append(
