@@ -41,6 +41,7 @@ from uraniborg.kernel.mcp.testing import connect_client, get_json
 OPAQUE = {
     State: "the state in memory, whose entities are typed by their commands",
     Plain: "the JSON of a state, whose entities are open",
+    replies.StatePartReply: "the JSON of a state with its version",
     Replica: "the state in memory",
     Measurement: "a result with its chart for notebooks; its reply is checked below",
 }
