@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.language.messages import plural
 from uraniborg.kernel.terminal.output_streams import print_json
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.typer_app import JsonOption, Quiet
@@ -77,9 +78,10 @@ def simulate(
         priors = draw_priors(papers, seed)
     except ValueError as error:
         included = sum(paper.included for paper in papers)
+        excluded = len(papers) - included
         raise InvalidInput(
             str(error),
-            hint=f"'{name}' includes {included:,} papers and excludes {len(papers) - included:,}. Check its labels.",
+            hint=f"'{name}' has {plural(included, 'included paper')} and {excluded:,} excluded. Check its labels.",
         ) from None
     asked = _choose_question(question, papers[priors[0]]) if chosen == "question" else None
     if asked is not None:
