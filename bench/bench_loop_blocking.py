@@ -23,7 +23,7 @@ STREAMS: Final = 10
 MONITORED: Final = """
 import asyncio, json, os, sys, time
 
-from uraniborg.servers.process import run_serve
+from uraniborg.servers.command import run_serve
 from uraniborg.servers.process import PartServers
 
 PERIOD_S = 0.002

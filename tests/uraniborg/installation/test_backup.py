@@ -73,7 +73,7 @@ from pathlib import Path
 from pflow.config import load_settings
 from universe.config import load_config
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from uraniborg.kernel.store.inbox import Inbox, InboxDecision
 
 async def write():

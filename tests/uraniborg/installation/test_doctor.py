@@ -179,7 +179,7 @@ WRITER = """
 import asyncio
 from universe.config import load_config
 from universe.service.universes import UniverseService
-from universe.store.memory import make_store
+from universe.store.factory import make_store
 from uraniborg.kernel.store.inbox import Inbox
 
 async def write():
