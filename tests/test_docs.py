@@ -7,7 +7,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,17 +69,22 @@ def named(page: Path) -> str:
 
 
 @pytest.fixture
-def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a working folder and home in which every search is the recorded one."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PFLOW_HOME", str(tmp_path / ".pflow"))
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
-    monkeypatch.setenv(
-        "PATH", os.pathsep.join([str(find_programs()), str(Path(sys.executable).parent), os.environ["PATH"]])
-    )
-    return tmp_path
+def offline(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """Return a working folder and home in which every search is the recorded one.
+
+    Its path is short, since a line of cron has it several times and may not be long.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("HOME", name)
+        monkeypatch.setenv("PFLOW_HOME", str(folder / ".pflow"))
+        monkeypatch.setenv("URANIBORG_HOME", str(folder / "home"))
+        monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
+        monkeypatch.setenv(
+            "PATH", os.pathsep.join([str(find_programs()), str(Path(sys.executable).parent), os.environ["PATH"]])
+        )
+        yield folder
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=named)
