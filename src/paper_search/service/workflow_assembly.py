@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from paper_search.config import AppConfig
 from paper_search.domain.field_profiles import get_domain
@@ -22,9 +21,6 @@ from paper_search.workflow.input_checks import check_max_results
 from paper_search.workflow.skill_interfaces import Skills
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

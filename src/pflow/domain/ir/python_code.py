@@ -6,11 +6,7 @@ import threading
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Final
 
 NO_RESULT: Final = (
     "the code assigns no `result`, so its result is null. Assign one; if null is meant, write `result = None`."

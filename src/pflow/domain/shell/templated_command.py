@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pflow.domain.shell.injection_checks import InjectionReport, check_injections
 from pflow.domain.shell.script_parser import ScriptParser
@@ -16,10 +16,6 @@ from pflow.domain.template_references import (
 )
 from pflow.domain.template_resolution import format_as_text
 from pflow.errors import NodeFailed
-
-if TYPE_CHECKING:
-    pass
-
 
 VARIABLE: Final = "PFLOW_"
 _LONGEST: Final = 100_000

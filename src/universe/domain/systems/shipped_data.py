@@ -1,11 +1,7 @@
 """The format of the data of real systems, as files state it and as its readers type it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Any, Literal, NotRequired, TypedDict
 
 Facts = Mapping[str, Any]
 """Facts that publications state, under names with their units."""
