@@ -52,7 +52,7 @@ class LabelledFile:
 def read_labelled_file(data: bytes, name: str) -> LabelledFile:
     """Read a finished screening. The suffix of the name, or else the text, says which format it is.
 
-    Raises InvalidInput if the text has no papers, no labels, or is damaged.
+    Raise InvalidInput if the text has no papers, no labels, or is damaged.
     """
     text = _decode(data).replace("\0", "")
     if not text.strip():

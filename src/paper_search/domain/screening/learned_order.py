@@ -1,7 +1,6 @@
 """Rank undecided papers by what the marks so far have in common: a weighted ridge regression on words and citations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,15 +15,6 @@ _FIRST_CITATION_WEIGHT: Final = 0.5
 _MARKS_BETWEEN_CHOICES: Final = 20
 _PRECISION: Final = 1e-6
 _MOST_STEPS: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What moved a paper up: words and their share of the score, and how many included papers it is linked with."""
-
-    words: tuple[tuple[str, float], ...]
-    linked: tuple[int, ...]
-    """Included papers that this paper cites, that cite it, or that cite the same works."""
 
 
 class LearnedOrder:
@@ -65,7 +55,7 @@ class LearnedOrder:
     def score_papers(self) -> Floats:
         """Return a score for each paper, higher for papers that are more like the included ones.
 
-        Raises ValueError if the marks do not include and exclude at least one paper.
+        Raise ValueError if the marks do not include and exclude at least one paper.
         """
         self._fit()
         weights = self._spread_solution()
@@ -74,26 +64,6 @@ class LearnedOrder:
             linked = self._citations.multiply(self._citations.add_rows(weights)) + weights * self._citations.own_weight
             scores += self.citation_weight * linked
         return scores
-
-    def explain(self, row: int, most: int = 3) -> Reason:
-        """Return the words that moved a paper up most, and the included papers that it is linked with."""
-        self._fit()
-        weights = self._words.add_rows(self._spread_solution())
-        columns, values = self._words.read_row(row)
-        shares = [
-            (self._words.features[int(column)], float(share))
-            for column, share in zip(columns, values * weights[columns], strict=True)
-        ]
-        best = sorted((share for share in shares if share[1] > 0), key=lambda share: (-share[1], share[0]))[:most]
-        linked: tuple[int, ...] = ()
-        if self._citations is not None and self.citation_weight:
-            products = self._citations.compare(row)
-            linked = tuple(
-                other
-                for other, mark in zip(self._rows, self._marks, strict=True)
-                if mark > 0 and other != row and products[other] > 0
-            )
-        return Reason(tuple(best), linked)
 
     def _spread_solution(self) -> Floats:
         weights = np.zeros(len(self._words))

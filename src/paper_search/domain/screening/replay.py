@@ -96,7 +96,7 @@ def order_randomly(papers: Sequence[ScreenedPaper], priors: Sequence[int], seed:
 def draw_priors(papers: Sequence[ScreenedPaper], seed: int) -> list[int]:
     """Return one included and one excluded paper.
 
-    Raises ValueError if all papers are included, or none is.
+    Raise ValueError if all papers are included, or none is.
     """
     included = [row for row, paper in enumerate(papers) if paper.included]
     excluded = [row for row, paper in enumerate(papers) if not paper.included]

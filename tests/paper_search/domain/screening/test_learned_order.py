@@ -131,21 +131,8 @@ def test_without_marks_of_both_kinds_there_are_no_scores() -> None:
     assert order.can_fit
 
 
-def test_a_paper_without_words_has_a_finite_score_and_no_reason() -> None:
+def test_a_paper_without_words_has_a_finite_score() -> None:
     order = LearnedOrder(build_word_rows(["sleep work", "plant light", "sleep light", "", "sleep plant work"]))
     order.add_mark(0, included=True)
     order.add_mark(3, included=False)
     assert np.isfinite(order.score_papers()).all()
-    assert order.explain(3).words == ()
-
-
-def test_a_reason_names_the_words_and_the_included_papers_that_are_linked() -> None:
-    texts = ["melatonin sleep", "plant light", "melatonin nurse", "plant nurse", "sleep light"]
-    citations = build_citation_rows(list("ABCDE"), [("X",), ("Y",), ("A",), ("Y",), ("X",)])
-    order = LearnedOrder(build_word_rows(texts), citations)
-    order.add_mark(0, included=True)
-    order.add_mark(1, included=False)
-    reason = order.explain(2)
-    assert [word for word, _ in reason.words] == ["melatonin"]
-    assert reason.linked == (0,)
-    assert order.explain(3).linked == ()
